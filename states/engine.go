@@ -1,0 +1,76 @@
+package states
+
+import "github.com/looplab/fsm"
+
+// Engine is the state of the machine that drives one call of a run.
+type Engine uint8
+
+// The states of an engine. The zero value is EngineUndefined. Numbers are never
+// given out anew.
+const (
+	// EngineUndefined has not begun.
+	EngineUndefined Engine = iota
+	// EngineResuming finds what was left unfinished.
+	EngineResuming
+	// EngineScheduling starts what is ready.
+	EngineScheduling
+	// EngineWaiting waits for what is running.
+	EngineWaiting
+	// EngineAnalyzing records what has ended, and finds what follows.
+	EngineAnalyzing
+	// EngineGameOver has nothing left to do, and judges how it ended.
+	EngineGameOver
+	// EngineSuccess has ended with a flow in SUCCESS.
+	EngineSuccess
+	// EngineReverted has ended with a flow in REVERTED.
+	EngineReverted
+	// EngineSuspended has ended with a flow in SUSPENDED.
+	EngineSuspended
+	// EngineFailure has ended with a flow in FAILURE.
+	EngineFailure
+)
+
+// Ended reports whether the machine has stopped: SUCCESS, REVERTED, SUSPENDED or
+// FAILURE. A run that goes on gets a new machine.
+func (s Engine) Ended() bool { return s >= EngineSuccess && s <= EngineFailure }
+
+// Meta reports whether the state is one that a caller who steps through a run
+// is never shown: UNDEFINED or GAME_OVER.
+func (s Engine) Meta() bool { return s == EngineUndefined || s == EngineGameOver }
+
+var engineNames = vocabulary{"engine", []string{
+	"UNDEFINED", "RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS", "REVERTED", "SUSPENDED", "FAILURE",
+}}
+
+// String returns TaskFlow's spelling, for example "ANALYZING".
+func (s Engine) String() string { return engineNames.text(uint8(s)) }
+
+// MarshalText returns the same text as String, or ErrUnknown for a number that
+// names no state.
+func (s Engine) MarshalText() ([]byte, error) { return engineNames.marshal(uint8(s)) }
+
+// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
+// ErrUnknown and a list of the legal ones, and leaves s as it was.
+func (s *Engine) UnmarshalText(text []byte) error {
+	n, err := engineNames.parse(text)
+	if err == nil {
+		*s = Engine(n)
+	}
+	return err
+}
+
+func (s Engine) table() *table { return engineTable }
+
+var engineTable = compile(engineNames,
+	rules{events: fsm.Events{
+		on("start", EngineResuming, EngineUndefined),
+		on("schedule_next", EngineScheduling, EngineResuming, EngineAnalyzing),
+		on("wait_finished", EngineWaiting, EngineScheduling, EngineAnalyzing),
+		on("examine_finished", EngineAnalyzing, EngineWaiting),
+		on("completed", EngineGameOver, EngineAnalyzing),
+		on("success", EngineSuccess, EngineGameOver),
+		on("reverted", EngineReverted, EngineGameOver),
+		on("suspended", EngineSuspended, EngineGameOver),
+		on("failed", EngineFailure, EngineGameOver),
+	}},
+)

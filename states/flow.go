@@ -1,0 +1,104 @@
+package states
+
+import "github.com/looplab/fsm"
+
+// Flow is the state of a flow, that is of a run as a whole.
+type Flow uint8
+
+// The states of a flow. The zero value is FlowPending. Numbers are never given
+// out anew.
+const (
+	// FlowPending has never run, or was reset; every atom is PENDING.
+	FlowPending Flow = iota
+	// FlowRunning is at work, or waits for something outside; nothing else can
+	// be concluded about who owns it.
+	FlowRunning
+	// FlowSuccess has ended well: every atom is SUCCESS or IGNORE.
+	FlowSuccess
+	// FlowFailure has ended with something that could not be undone, or that
+	// there was nothing to undo for.
+	FlowFailure
+	// FlowReverted has failed, or was cancelled, and is undone.
+	FlowReverted
+	// FlowSuspending waits for its running atoms; it starts none.
+	FlowSuspending
+	// FlowSuspended is on hold until someone resumes it.
+	FlowSuspended
+	// FlowResuming is being read back from the store.
+	FlowResuming
+)
+
+// Ended reports whether the flow is SUCCESS, FAILURE or REVERTED: it does
+// nothing more until a user asks for it.
+func (s Flow) Ended() bool { return s == FlowSuccess || s == FlowFailure || s == FlowReverted }
+
+var flowNames = vocabulary{"flow", []string{
+	"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTED", "SUSPENDING", "SUSPENDED", "RESUMING",
+}}
+
+// String returns TaskFlow's spelling, for example "SUSPENDED".
+func (s Flow) String() string { return flowNames.text(uint8(s)) }
+
+// MarshalText returns the same text as String, or ErrUnknown for a number that
+// names no state.
+func (s Flow) MarshalText() ([]byte, error) { return flowNames.marshal(uint8(s)) }
+
+// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
+// ErrUnknown and a list of the legal ones, and leaves s as it was.
+func (s *Flow) UnmarshalText(text []byte) error {
+	n, err := flowNames.parse(text)
+	if err == nil {
+		*s = Flow(n)
+	}
+	return err
+}
+
+func (s Flow) table() *table { return flowTable }
+
+var flowTable = compile(flowNames,
+	rules{events: fsm.Events{
+		on("run", FlowRunning, FlowPending, FlowSuccess, FlowFailure, FlowSuspended),
+		on("succeed", FlowSuccess, FlowRunning, FlowSuspending),
+		on("fail", FlowFailure, FlowRunning, FlowSuspending),
+		on("reverted", FlowReverted, FlowRunning, FlowSuspending),
+		on("suspend", FlowSuspending, FlowRunning),
+		on("suspended", FlowSuspended, FlowSuspending, FlowResuming),
+		on("resume", FlowResuming, FlowRunning, FlowSuspending),
+		on("renew", FlowPending, FlowSuccess, FlowReverted),
+		on(Reset, FlowPending, FlowPending, FlowSuccess, FlowReverted),
+	}},
+	rules{
+		feature: "retry --from",
+		why:     "a run that was undone in part goes on from what is still done; PENDING in between would say that nothing is",
+		events:  fsm.Events{on("run", FlowRunning, FlowReverted)},
+	},
+	rules{
+		feature: "skip of a failed revert",
+		why:     "when the skipped revert was the last one that stood in the way, the run is undone without running again",
+		events:  fsm.Events{on("reverted", FlowReverted, FlowFailure)},
+	},
+	rules{
+		feature: "hold",
+		why:     "a run that nobody owns has nothing to wait for before it is suspended; a hold may be lifted before the running atoms have ended",
+		events: fsm.Events{
+			on("hold", FlowSuspended, FlowRunning),
+			on("run", FlowRunning, FlowSuspending),
+		},
+	},
+	rules{
+		feature: "cancel",
+		why:     "a run that is not running and has nothing to undo, or has undone it already, ends where it stands",
+		events: fsm.Events{
+			on("cancel", FlowFailure, FlowPending, FlowSuspended),
+			on("reverted", FlowReverted, FlowSuspended),
+		},
+	},
+	rules{
+		feature: "reset of a failed run",
+		why:     "TaskFlow refuses it, but only after it has reset the atoms; here a reset is all or nothing",
+		events:  fsm.Events{on(Reset, FlowPending, FlowFailure)},
+	},
+).ignoring(
+	[]string{"PENDING", "FAILURE", "SUCCESS", "SUSPENDED", "REVERTED"},
+	[]string{"SUSPENDING", "SUSPENDED", "RESUMING"},
+)

@@ -1,0 +1,76 @@
+package states
+
+import "github.com/looplab/fsm"
+
+// Job is the state of a job on the board.
+type Job uint8
+
+// The states of a job. The zero value is JobUnclaimed. Numbers are never given
+// out anew.
+const (
+	// JobUnclaimed may be claimed by anyone.
+	JobUnclaimed Job = iota
+	// JobClaimed belongs to one conductor.
+	JobClaimed
+	// JobComplete is over: consumed, or given up.
+	JobComplete
+	// JobScheduled may not be claimed before its time. Ebb's own.
+	JobScheduled
+	// JobParked is kept aside, with its failure, for a human. Ebb's own.
+	JobParked
+)
+
+// Ended reports whether the job is COMPLETE.
+func (s Job) Ended() bool { return s == JobComplete }
+
+var jobNames = vocabulary{"job", []string{"UNCLAIMED", "CLAIMED", "COMPLETE", "SCHEDULED", "PARKED"}}
+
+// String returns TaskFlow's spelling, for example "UNCLAIMED".
+func (s Job) String() string { return jobNames.text(uint8(s)) }
+
+// MarshalText returns the same text as String, or ErrUnknown for a number that
+// names no state.
+func (s Job) MarshalText() ([]byte, error) { return jobNames.marshal(uint8(s)) }
+
+// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
+// ErrUnknown and a list of the legal ones, and leaves s as it was.
+func (s *Job) UnmarshalText(text []byte) error {
+	n, err := jobNames.parse(text)
+	if err == nil {
+		*s = Job(n)
+	}
+	return err
+}
+
+func (s Job) table() *table { return jobTable }
+
+var jobTable = compile(jobNames,
+	rules{events: fsm.Events{
+		on("claim", JobClaimed, JobUnclaimed),
+		on("abandon", JobUnclaimed, JobClaimed),
+		on("consume", JobComplete, JobClaimed),
+	}},
+	rules{
+		feature: "not-before",
+		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until it is due; " +
+			"a letter to its run makes it due at once",
+		events: fsm.Events{
+			on("postpone", JobScheduled, JobUnclaimed, JobClaimed),
+			on("due", JobUnclaimed, JobScheduled),
+		},
+	},
+	rules{
+		feature: "parked jobs",
+		why: "a job whose attempts are used up, or whose run failed to be undone, is kept for a human, " +
+			"who may also set aside one that nobody has claimed; released, it may be claimed again",
+		events: fsm.Events{
+			on("park", JobParked, JobClaimed, JobUnclaimed, JobScheduled),
+			on("release", JobUnclaimed, JobParked),
+		},
+	},
+	rules{
+		feature: "cancel",
+		why:     "the run of a job that nobody has claimed may be ended by whoever cancels it, and the job ends in the same commit",
+		events:  fsm.Events{on("cancel", JobComplete, JobUnclaimed, JobScheduled, JobParked)},
+	},
+).ignoring(nil, nil)

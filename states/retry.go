@@ -1,0 +1,67 @@
+package states
+
+import (
+	"slices"
+
+	"github.com/looplab/fsm"
+)
+
+// Retry is the state of a retry, the atom that decides what a failure in its
+// flow leads to. It shares its numbers and texts with Task, so Task(r) and
+// Retry(t) are legal conversions that keep the meaning; the tables differ.
+type Retry uint8
+
+// The states of a retry. The zero value is RetryPending.
+const (
+	// RetryPending has not run, or was reset.
+	RetryPending = Retry(TaskPending)
+	// RetryRunning was started.
+	RetryRunning = Retry(TaskRunning)
+	// RetrySuccess has given out a value for the current attempt of its flow.
+	RetrySuccess = Retry(TaskSuccess)
+	// RetryFailure could not give out a value.
+	RetryFailure = Retry(TaskFailure)
+	// RetryReverting is being undone.
+	RetryReverting = Retry(TaskReverting)
+	// RetryReverted is undone, and its history is empty.
+	RetryReverted = Retry(TaskReverted)
+	// RetryRevertFailure could not be undone.
+	RetryRevertFailure = Retry(TaskRevertFailure)
+	// RetryIgnore was left out by a decider.
+	RetryIgnore = Retry(TaskIgnore)
+	// RetryRetrying has had its flow undone and waits to run it again.
+	RetryRetrying = Retry(TaskRetrying)
+	// RetryCancelled was stopped, or not begun. Ebb's own.
+	RetryCancelled = Retry(TaskCancelled)
+)
+
+var retryNames = vocabulary{"retry", atomNames}
+
+// String returns TaskFlow's spelling, for example "RETRYING".
+func (s Retry) String() string { return retryNames.text(uint8(s)) }
+
+// MarshalText returns the same text as String, or ErrUnknown for a number that
+// names no state.
+func (s Retry) MarshalText() ([]byte, error) { return retryNames.marshal(uint8(s)) }
+
+// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
+// ErrUnknown and a list of the legal ones, and leaves s as it was.
+func (s *Retry) UnmarshalText(text []byte) error {
+	n, err := retryNames.parse(text)
+	if err == nil {
+		*s = Retry(n)
+	}
+	return err
+}
+
+func (s Retry) table() *table { return retryTable }
+
+var retryTable = compile(retryNames, slices.Concat(
+	[]rules{{events: slices.Concat(atomEvents, fsm.Events{
+		on("retry", RetryRetrying, RetrySuccess),
+		on("start", RetryRunning, RetryRetrying),
+		on(Reset, RetryPending, RetryPending, RetryRunning, RetrySuccess, RetryFailure,
+			RetryReverting, RetryReverted, RetryRevertFailure, RetryIgnore, RetryRetrying),
+	})}},
+	atomExtensions,
+)...)

@@ -1,0 +1,89 @@
+package states
+
+import (
+	"slices"
+
+	"github.com/looplab/fsm"
+)
+
+// Task is the state of a task.
+type Task uint8
+
+// The states of a task. The zero value is TaskPending. Numbers are never given
+// out anew, and Retry shares them.
+const (
+	// TaskPending has not run, or was reset.
+	TaskPending Task = iota
+	// TaskRunning was started, and may have had effects.
+	TaskRunning
+	// TaskSuccess has ended well.
+	TaskSuccess
+	// TaskFailure has ended badly, and may have had effects.
+	TaskFailure
+	// TaskReverting is being undone.
+	TaskReverting
+	// TaskReverted is undone.
+	TaskReverted
+	// TaskRevertFailure could not be undone.
+	TaskRevertFailure
+	// TaskIgnore was left out by a decider.
+	TaskIgnore
+	// TaskRetrying waits for its next attempt. Ebb's own.
+	TaskRetrying
+	// TaskCancelled was stopped, or not begun, because its result is no longer
+	// wanted; it may have had effects. Ebb's own.
+	TaskCancelled
+)
+
+var taskNames = vocabulary{"task", atomNames}
+
+// String returns TaskFlow's spelling, for example "REVERT_FAILURE".
+func (s Task) String() string { return taskNames.text(uint8(s)) }
+
+// MarshalText returns the same text as String, or ErrUnknown for a number that
+// names no state.
+func (s Task) MarshalText() ([]byte, error) { return taskNames.marshal(uint8(s)) }
+
+// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
+// ErrUnknown and a list of the legal ones, and leaves s as it was.
+func (s *Task) UnmarshalText(text []byte) error {
+	n, err := taskNames.parse(text)
+	if err == nil {
+		*s = Task(n)
+	}
+	return err
+}
+
+func (s Task) table() *table { return taskTable }
+
+var taskTable = compile(taskNames, slices.Concat(
+	[]rules{{events: slices.Concat(atomEvents, fsm.Events{
+		on(Reset, TaskPending, TaskPending, TaskRunning, TaskSuccess, TaskFailure,
+			TaskReverting, TaskReverted, TaskRevertFailure, TaskIgnore),
+	})}},
+	taskRetry,
+	atomExtensions,
+)...)
+
+// taskRetry lets a task be tried again without a retry around it.
+var taskRetry = []rules{
+	{
+		feature: "per-task retry",
+		why: "a failed attempt is no failure of the task yet: the task waits in RETRYING until its timer fires, " +
+			"then starts again; while it waits its deadline may pass",
+		events: fsm.Events{
+			on("retry", TaskRetrying, TaskRunning),
+			on("start", TaskRunning, TaskRetrying),
+		},
+	},
+	{
+		feature: "retry of a language",
+		why:     "a language (ASL's Retry) is asked after the failure was stored, so its task is retried out of FAILURE",
+		events:  fsm.Events{on("retry", TaskRetrying, TaskFailure)},
+	},
+	{
+		feature: "reset of a waiting task",
+		why:     "TaskFlow's reset writes PENDING over every state it has; RETRYING is one that its tasks do not have",
+		events:  fsm.Events{on(Reset, TaskPending, TaskRetrying)},
+	},
+}

@@ -1,0 +1,77 @@
+package states
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reset is the name of the event that takes what has run, or failed, back to
+// PENDING as if it had never run. Being the one event that may leave nearly any
+// state it is kept out of Check and has a function of its own, CheckReset: so
+// nothing gets to PENDING by accident.
+const Reset = "reset"
+
+// TransitionError says that a transition is in no table.
+type TransitionError struct {
+	Kind  string // "flow", "task", "retry", "job" or "engine"
+	From  string
+	To    string
+	Reset bool     // whether it was asked of CheckReset
+	Legal []string // what would have been legal from From, in numerical order
+}
+
+// Error names both states and lists what is legal from the first one.
+func (e *TransitionError) Error() string {
+	verb, by := "go", ""
+	if e.Reset {
+		verb, by = "be reset", " by reset"
+	}
+	legal := "nothing"
+	if len(e.Legal) > 0 {
+		legal = strings.Join(e.Legal, ", ")
+	}
+	return fmt.Sprintf("states: %s cannot %s from %s to %s (legal%s from %s: %s)",
+		e.Kind, verb, e.From, e.To, by, e.From, legal)
+}
+
+// Check returns nil when a thing in state from may enter state to by any event
+// but Reset, else a *TransitionError. A pair for which Ignored is true is not
+// legal: who wants it to pass silently asks Ignored first. A legal pair costs a
+// few nanoseconds and no allocation.
+func Check[S Kind](from, to S) error {
+	t := from.table()
+	if t.legal.has(uint8(from), uint8(to)) {
+		return nil
+	}
+	return refuse(t, &t.legal, uint8(from), uint8(to))
+}
+
+// CheckReset is Check for the event Reset. A reset of what is PENDING already is
+// legal and changes nothing, so that a reset may walk over every atom alike.
+// Jobs and engines have no reset.
+func CheckReset[S Kind](from, to S) error {
+	t := from.table()
+	if t.reset.has(uint8(from), uint8(to)) {
+		return nil
+	}
+	return refuse(t, &t.reset, uint8(from), uint8(to))
+}
+
+// Ignored reports whether TaskFlow lets the pair pass without effect: no write,
+// no notification, no error. Flows and jobs ignore a state entered twice; flows
+// ignore also a suspension or resumption that comes too early or too late. It
+// is false for the other kinds. A pair is never both ignored and legal.
+func Ignored[S Kind](from, to S) bool {
+	return from.table().ignored.has(uint8(from), uint8(to))
+}
+
+// refuse is apart from its callers to keep them small enough to be inlined.
+func refuse(t *table, g *grid, from, to uint8) error {
+	return &TransitionError{
+		Kind:  t.kind,
+		From:  t.text(from),
+		To:    t.text(to),
+		Reset: g == &t.reset,
+		Legal: t.row(g, from),
+	}
+}
