@@ -11,14 +11,14 @@ var atomNames = []string{
 
 // atomEvents are TaskFlow's ten pairs, which hold for tasks and retries.
 var atomEvents = fsm.Events{
-	on("start", TaskRunning, TaskPending),
-	on("ignore", TaskIgnore, TaskPending),
-	on("succeed", TaskSuccess, TaskRunning),
-	on("fail", TaskFailure, TaskRunning),
-	on("revert", TaskReverting, TaskFailure, TaskSuccess),
-	on("reverted", TaskReverted, TaskReverting),
-	on("revert_failed", TaskRevertFailure, TaskReverting),
-	on("renew", TaskPending, TaskReverted, TaskIgnore),
+	onTask("start", TaskRunning, TaskPending),
+	onTask("ignore", TaskIgnore, TaskPending),
+	onTask("succeed", TaskSuccess, TaskRunning),
+	onTask("fail", TaskFailure, TaskRunning),
+	onTask("revert", TaskReverting, TaskFailure, TaskSuccess),
+	onTask("reverted", TaskReverted, TaskReverting),
+	onTask("revert_failed", TaskRevertFailure, TaskReverting),
+	onTask("renew", TaskPending, TaskReverted, TaskIgnore),
 }
 
 // atomExtensions are Ebb's pairs that hold for tasks and retries.
@@ -28,9 +28,9 @@ var atomExtensions = []rules{
 		why: "a wait for the next attempt ends early when a sibling's failure is to be undone, " +
 			"when a deadline passes, or when the attempt is no longer wanted",
 		events: fsm.Events{
-			on("revert", TaskReverting, TaskRetrying),
-			on("fail", TaskFailure, TaskRetrying),
-			on("cancel", TaskCancelled, TaskRetrying),
+			onTask("revert", TaskReverting, TaskRetrying),
+			onTask("fail", TaskFailure, TaskRetrying),
+			onTask("cancel", TaskCancelled, TaskRetrying),
 		},
 	},
 	{
@@ -38,31 +38,31 @@ var atomExtensions = []rules{
 		why: "when a sibling branch has failed, or a user cancels, what runs is stopped and what was not begun never will be; " +
 			"what was stopped may have had effects, so it can be reverted",
 		events: fsm.Events{
-			on("cancel", TaskCancelled, TaskRunning, TaskPending),
-			on("revert", TaskReverting, TaskCancelled),
-			on(Reset, TaskPending, TaskCancelled),
+			onTask("cancel", TaskCancelled, TaskRunning, TaskPending),
+			onTask("revert", TaskReverting, TaskCancelled),
+			onTask(Reset, TaskPending, TaskCancelled),
 		},
 	},
 	{
 		feature: "resume of a run that is being undone",
 		why: "an atom found RUNNING, whose sibling had failed before the crash, is reverted without being run again; " +
 			"TaskFlow does so too, though its table lacks the pair",
-		events: fsm.Events{on("revert", TaskReverting, TaskRunning)},
+		events: fsm.Events{onTask("revert", TaskReverting, TaskRunning)},
 	},
 	{
 		feature: "retry of a failed revert",
 		why:     "a policy, or a user, has the revert tried again",
-		events:  fsm.Events{on("revert", TaskReverting, TaskRevertFailure)},
+		events:  fsm.Events{onTask("revert", TaskReverting, TaskRevertFailure)},
 	},
 	{
 		feature: "skip of a failed revert",
 		why:     "a user who has cleaned up by hand declares the atom undone",
-		events:  fsm.Events{on("skip", TaskReverted, TaskRevertFailure)},
+		events:  fsm.Events{onTask("skip", TaskReverted, TaskRevertFailure)},
 	},
 	{
 		feature: "decider over an undone atom",
 		why: "a decider leaves out everything behind it, even an atom that a nested retry has reverted; " +
 			"TaskFlow writes it without asking its table",
-		events: fsm.Events{on("ignore", TaskIgnore, TaskReverted)},
+		events: fsm.Events{onTask("ignore", TaskIgnore, TaskReverted)},
 	},
 }

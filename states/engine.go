@@ -51,26 +51,22 @@ func (s Engine) MarshalText() ([]byte, error) { return engineNames.marshal(uint8
 
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves s as it was.
-func (s *Engine) UnmarshalText(text []byte) error {
-	n, err := engineNames.parse(text)
-	if err == nil {
-		*s = Engine(n)
-	}
-	return err
-}
+func (s *Engine) UnmarshalText(text []byte) error { return engineNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Engine) table() *table { return engineTable }
 
+var onEngine = events[Engine](&engineNames)
+
 var engineTable = compile(engineNames,
 	rules{events: fsm.Events{
-		on("start", EngineResuming, EngineUndefined),
-		on("schedule_next", EngineScheduling, EngineResuming, EngineAnalyzing),
-		on("wait_finished", EngineWaiting, EngineScheduling, EngineAnalyzing),
-		on("examine_finished", EngineAnalyzing, EngineWaiting),
-		on("completed", EngineGameOver, EngineAnalyzing),
-		on("success", EngineSuccess, EngineGameOver),
-		on("reverted", EngineReverted, EngineGameOver),
-		on("suspended", EngineSuspended, EngineGameOver),
-		on("failed", EngineFailure, EngineGameOver),
+		onEngine("start", EngineResuming, EngineUndefined),
+		onEngine("schedule_next", EngineScheduling, EngineResuming, EngineAnalyzing),
+		onEngine("wait_finished", EngineWaiting, EngineScheduling, EngineAnalyzing),
+		onEngine("examine_finished", EngineAnalyzing, EngineWaiting),
+		onEngine("completed", EngineGameOver, EngineAnalyzing),
+		onEngine("success", EngineSuccess, EngineGameOver),
+		onEngine("reverted", EngineReverted, EngineGameOver),
+		onEngine("suspended", EngineSuspended, EngineGameOver),
+		onEngine("failed", EngineFailure, EngineGameOver),
 	}},
 )

@@ -45,58 +45,54 @@ func (s Flow) MarshalText() ([]byte, error) { return flowNames.marshal(uint8(s))
 
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves s as it was.
-func (s *Flow) UnmarshalText(text []byte) error {
-	n, err := flowNames.parse(text)
-	if err == nil {
-		*s = Flow(n)
-	}
-	return err
-}
+func (s *Flow) UnmarshalText(text []byte) error { return flowNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Flow) table() *table { return flowTable }
 
+var onFlow = events[Flow](&flowNames)
+
 var flowTable = compile(flowNames,
 	rules{events: fsm.Events{
-		on("run", FlowRunning, FlowPending, FlowSuccess, FlowFailure, FlowSuspended),
-		on("succeed", FlowSuccess, FlowRunning, FlowSuspending),
-		on("fail", FlowFailure, FlowRunning, FlowSuspending),
-		on("reverted", FlowReverted, FlowRunning, FlowSuspending),
-		on("suspend", FlowSuspending, FlowRunning),
-		on("suspended", FlowSuspended, FlowSuspending, FlowResuming),
-		on("resume", FlowResuming, FlowRunning, FlowSuspending),
-		on("renew", FlowPending, FlowSuccess, FlowReverted),
-		on(Reset, FlowPending, FlowPending, FlowSuccess, FlowReverted),
+		onFlow("run", FlowRunning, FlowPending, FlowSuccess, FlowFailure, FlowSuspended),
+		onFlow("succeed", FlowSuccess, FlowRunning, FlowSuspending),
+		onFlow("fail", FlowFailure, FlowRunning, FlowSuspending),
+		onFlow("reverted", FlowReverted, FlowRunning, FlowSuspending),
+		onFlow("suspend", FlowSuspending, FlowRunning),
+		onFlow("suspended", FlowSuspended, FlowSuspending, FlowResuming),
+		onFlow("resume", FlowResuming, FlowRunning, FlowSuspending),
+		onFlow("renew", FlowPending, FlowSuccess, FlowReverted),
+		onFlow(Reset, FlowPending, FlowPending, FlowSuccess, FlowReverted),
 	}},
 	rules{
 		feature: "retry --from",
 		why:     "a run that was undone in part goes on from what is still done; PENDING in between would say that nothing is",
-		events:  fsm.Events{on("run", FlowRunning, FlowReverted)},
+		events:  fsm.Events{onFlow("run", FlowRunning, FlowReverted)},
 	},
 	rules{
 		feature: "skip of a failed revert",
 		why:     "when the skipped revert was the last one that stood in the way, the run is undone without running again",
-		events:  fsm.Events{on("reverted", FlowReverted, FlowFailure)},
+		events:  fsm.Events{onFlow("reverted", FlowReverted, FlowFailure)},
 	},
 	rules{
 		feature: "hold",
 		why:     "a run that nobody owns has nothing to wait for before it is suspended; a hold may be lifted before the running atoms have ended",
 		events: fsm.Events{
-			on("hold", FlowSuspended, FlowRunning),
-			on("run", FlowRunning, FlowSuspending),
+			onFlow("hold", FlowSuspended, FlowRunning),
+			onFlow("run", FlowRunning, FlowSuspending),
 		},
 	},
 	rules{
 		feature: "cancel",
 		why:     "a run that is not running and has nothing to undo, or has undone it already, ends where it stands",
 		events: fsm.Events{
-			on("cancel", FlowFailure, FlowPending, FlowSuspended),
-			on("reverted", FlowReverted, FlowSuspended),
+			onFlow("cancel", FlowFailure, FlowPending, FlowSuspended),
+			onFlow("reverted", FlowReverted, FlowSuspended),
 		},
 	},
 	rules{
 		feature: "reset of a failed run",
 		why:     "TaskFlow refuses it, but only after it has reset the atoms; here a reset is all or nothing",
-		events:  fsm.Events{on(Reset, FlowPending, FlowFailure)},
+		events:  fsm.Events{onFlow(Reset, FlowPending, FlowFailure)},
 	},
 ).ignoring(
 	[]string{"PENDING", "FAILURE", "SUCCESS", "SUSPENDED", "REVERTED"},

@@ -29,9 +29,5 @@ func (i Intention) MarshalText() ([]byte, error) { return intentionNames.marshal
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves i as it was.
 func (i *Intention) UnmarshalText(text []byte) error {
-	n, err := intentionNames.parse(text)
-	if err == nil {
-		*i = Intention(n)
-	}
-	return err
+	return intentionNames.unmarshal(text, (*uint8)(i))
 }

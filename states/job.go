@@ -34,29 +34,26 @@ func (s Job) MarshalText() ([]byte, error) { return jobNames.marshal(uint8(s)) }
 
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves s as it was.
-func (s *Job) UnmarshalText(text []byte) error {
-	n, err := jobNames.parse(text)
-	if err == nil {
-		*s = Job(n)
-	}
-	return err
-}
+func (s *Job) UnmarshalText(text []byte) error { return jobNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Job) table() *table { return jobTable }
 
+var onJob = events[Job](&jobNames)
+
 var jobTable = compile(jobNames,
 	rules{events: fsm.Events{
-		on("claim", JobClaimed, JobUnclaimed),
-		on("abandon", JobUnclaimed, JobClaimed),
-		on("consume", JobComplete, JobClaimed),
+		onJob("claim", JobClaimed, JobUnclaimed),
+		onJob("abandon", JobUnclaimed, JobClaimed),
+		onJob("consume", JobComplete, JobClaimed),
 	}},
 	rules{
 		feature: "not-before",
 		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until it is due; " +
-			"a letter to its run makes it due at once",
+			"a letter to its run makes it due at once; once due it may be claimed without a commit in between",
 		events: fsm.Events{
-			on("postpone", JobScheduled, JobUnclaimed, JobClaimed),
-			on("due", JobUnclaimed, JobScheduled),
+			onJob("postpone", JobScheduled, JobUnclaimed, JobClaimed),
+			onJob("due", JobUnclaimed, JobScheduled),
+			onJob("claim", JobClaimed, JobScheduled),
 		},
 	},
 	rules{
@@ -64,13 +61,13 @@ var jobTable = compile(jobNames,
 		why: "a job whose attempts are used up, or whose run failed to be undone, is kept for a human, " +
 			"who may also set aside one that nobody has claimed; released, it may be claimed again",
 		events: fsm.Events{
-			on("park", JobParked, JobClaimed, JobUnclaimed, JobScheduled),
-			on("release", JobUnclaimed, JobParked),
+			onJob("park", JobParked, JobClaimed, JobUnclaimed, JobScheduled),
+			onJob("release", JobUnclaimed, JobParked),
 		},
 	},
 	rules{
 		feature: "cancel",
 		why:     "the run of a job that nobody has claimed may be ended by whoever cancels it, and the job ends in the same commit",
-		events:  fsm.Events{on("cancel", JobComplete, JobUnclaimed, JobScheduled, JobParked)},
+		events:  fsm.Events{onJob("cancel", JobComplete, JobUnclaimed, JobScheduled, JobParked)},
 	},
 ).ignoring(nil, nil)

@@ -46,21 +46,17 @@ func (s Retry) MarshalText() ([]byte, error) { return retryNames.marshal(uint8(s
 
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves s as it was.
-func (s *Retry) UnmarshalText(text []byte) error {
-	n, err := retryNames.parse(text)
-	if err == nil {
-		*s = Retry(n)
-	}
-	return err
-}
+func (s *Retry) UnmarshalText(text []byte) error { return retryNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Retry) table() *table { return retryTable }
 
+var onRetry = events[Retry](&retryNames)
+
 var retryTable = compile(retryNames, slices.Concat(
 	[]rules{{events: slices.Concat(atomEvents, fsm.Events{
-		on("retry", RetryRetrying, RetrySuccess),
-		on("start", RetryRunning, RetryRetrying),
-		on(Reset, RetryPending, RetryPending, RetryRunning, RetrySuccess, RetryFailure,
+		onRetry("retry", RetryRetrying, RetrySuccess),
+		onRetry("start", RetryRunning, RetryRetrying),
+		onRetry(Reset, RetryPending, RetryPending, RetryRunning, RetrySuccess, RetryFailure,
 			RetryReverting, RetryReverted, RetryRevertFailure, RetryIgnore, RetryRetrying),
 	})}},
 	atomExtensions,

@@ -81,14 +81,17 @@ func (r *rules) class() Class {
 	return Ebb
 }
 
-// on is one looplab event, in the order in which it is read aloud: on "start",
-// go to RUNNING from PENDING.
-func on[S Kind](event string, to S, from ...S) fsm.EventDesc {
-	desc := fsm.EventDesc{Name: event, Dst: to.String()}
-	for _, s := range from {
-		desc.Src = append(desc.Src, s.String())
+// events returns the function that writes a looplab event of one kind, in the
+// order in which it is said: on "start" go to RUNNING from PENDING. It is given
+// the names instead of calling String, so that Go initialises them first.
+func events[S ~uint8](v *vocabulary) func(event string, to S, from ...S) fsm.EventDesc {
+	return func(event string, to S, from ...S) fsm.EventDesc {
+		desc := fsm.EventDesc{Name: event, Dst: v.text(uint8(to))}
+		for _, s := range from {
+			desc.Src = append(desc.Src, v.text(uint8(s)))
+		}
+		return desc
 	}
-	return desc
 }
 
 // maxStates is the width of a row of bits.
@@ -171,11 +174,11 @@ func (t *table) ignoring(from, to []string) *table {
 }
 
 func (t *table) number(name string) uint8 {
-	n, err := t.parse([]byte(name))
-	if err != nil {
-		panic(err)
+	n := t.index(name)
+	if n < 0 {
+		panic(fmt.Sprintf("states: %s has no state %q", t.kind, name))
 	}
-	return n
+	return uint8(n)
 }
 
 // row lists the names of the states whose bit is set in the row of from.

@@ -46,19 +46,15 @@ func (s Task) MarshalText() ([]byte, error) { return taskNames.marshal(uint8(s))
 
 // UnmarshalText accepts what MarshalText wrote. Any other text is refused with
 // ErrUnknown and a list of the legal ones, and leaves s as it was.
-func (s *Task) UnmarshalText(text []byte) error {
-	n, err := taskNames.parse(text)
-	if err == nil {
-		*s = Task(n)
-	}
-	return err
-}
+func (s *Task) UnmarshalText(text []byte) error { return taskNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Task) table() *table { return taskTable }
 
+var onTask = events[Task](&taskNames)
+
 var taskTable = compile(taskNames, slices.Concat(
 	[]rules{{events: slices.Concat(atomEvents, fsm.Events{
-		on(Reset, TaskPending, TaskPending, TaskRunning, TaskSuccess, TaskFailure,
+		onTask(Reset, TaskPending, TaskPending, TaskRunning, TaskSuccess, TaskFailure,
 			TaskReverting, TaskReverted, TaskRevertFailure, TaskIgnore),
 	})}},
 	taskRetry,
@@ -72,18 +68,18 @@ var taskRetry = []rules{
 		why: "a failed attempt is no failure of the task yet: the task waits in RETRYING until its timer fires, " +
 			"then starts again; while it waits its deadline may pass",
 		events: fsm.Events{
-			on("retry", TaskRetrying, TaskRunning),
-			on("start", TaskRunning, TaskRetrying),
+			onTask("retry", TaskRetrying, TaskRunning),
+			onTask("start", TaskRunning, TaskRetrying),
 		},
 	},
 	{
 		feature: "retry of a language",
 		why:     "a language (ASL's Retry) is asked after the failure was stored, so its task is retried out of FAILURE",
-		events:  fsm.Events{on("retry", TaskRetrying, TaskFailure)},
+		events:  fsm.Events{onTask("retry", TaskRetrying, TaskFailure)},
 	},
 	{
 		feature: "reset of a waiting task",
 		why:     "TaskFlow's reset writes PENDING over every state it has; RETRYING is one that its tasks do not have",
-		events:  fsm.Events{on(Reset, TaskPending, TaskRetrying)},
+		events:  fsm.Events{onTask(Reset, TaskPending, TaskRetrying)},
 	},
 }

@@ -3,6 +3,7 @@ package states
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,13 +31,16 @@ func (v *vocabulary) marshal(n uint8) ([]byte, error) {
 	return nil, fmt.Errorf("states: %w: %s number %d (the last one is %d)", ErrUnknown, v.kind, n, len(v.names)-1)
 }
 
-// parse is exact: no case folding and no trimming, because what is stored was
-// written by marshal.
-func (v *vocabulary) parse(text []byte) (uint8, error) {
-	for n, name := range v.names {
-		if string(text) == name {
-			return uint8(n), nil
-		}
+// unmarshal leaves n as it was when the text is refused.
+func (v *vocabulary) unmarshal(text []byte, n *uint8) error {
+	i := v.index(string(text))
+	if i < 0 {
+		return fmt.Errorf("states: %w: %s %.40q (legal: %s)", ErrUnknown, v.kind, text, strings.Join(v.names, ", "))
 	}
-	return 0, fmt.Errorf("states: %w: %s %.40q (legal: %s)", ErrUnknown, v.kind, text, strings.Join(v.names, ", "))
+	*n = uint8(i)
+	return nil
 }
+
+// index is exact, without folding case or trimming, because what is read was
+// written by marshal; it is -1 for a text that names no state.
+func (v *vocabulary) index(text string) int { return slices.Index(v.names, text) }
