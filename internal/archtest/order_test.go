@@ -1,0 +1,132 @@
+package archtest
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rooms is the one-way order of the house: a room imports itself and what stands to its left.
+var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples"}
+
+// internalUsers says which folders may import each package below internal/.
+// Such a package serves rooms and imports none.
+var internalUsers = map[string][]string{
+	"internal/archtest":  {},                           // tests only
+	"internal/failpoint": {"storage", "engine", "cmd"}, // where a test may kill the process
+	"internal/filelock":  {"storage/sqlstore"},         // the turnstile and the owners' locks of SQLite files
+	"internal/jsonpath":  {"flow/asl"},                 // the dialect of the States Language
+	"internal/testlog":   {},                           // a command of .ci/run
+}
+
+// TestImportOrder judges every import of non-test code in the workspace.
+// Tests may look to the right: a language is tested by running it.
+func TestImportOrder(t *testing.T) {
+	t.Parallel()
+	misplaced := map[string]bool{}
+	walk(t, ".", func(name string) {
+		if !isCode(name) {
+			return
+		}
+		from := path.Dir(name)
+		if err := place(from); err != nil {
+			if !misplaced[from] {
+				t.Error(err)
+			}
+			misplaced[from] = true
+			return
+		}
+		for _, spec := range parse(t, token.NewFileSet(), name, nil, parser.ImportsOnly).Imports {
+			if to, ours := inProject(importPath(t, spec)); ours {
+				if err := mayImport(from, to); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+	})
+}
+
+// place returns an error for a package that no table knows.
+func place(pkg string) error {
+	if _, known := internalUsers[pkg]; known || roomOf(pkg) >= 0 {
+		return nil
+	}
+	return fmt.Errorf("package %s stands in no room: add it to the tables of internal/archtest/order_test.go", pkg)
+}
+
+// mayImport returns nil if package from may import package to, both given as folders.
+func mayImport(from, to string) error {
+	if within(to, "internal") {
+		for _, user := range internalUsers[to] {
+			if within(from, user) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s imports %s, which is for %v only", from, to, internalUsers[to])
+	}
+	left, right := roomOf(from), roomOf(to)
+	switch {
+	case left < 0:
+		return fmt.Errorf("%s imports %s: a package below internal/ imports no room", from, to)
+	case right < 0:
+		return fmt.Errorf("%s imports %s, which stands in no room", from, to)
+	case right > left:
+		return fmt.Errorf("%s imports %s: %s stands to the right of %s", from, to, rooms[right], rooms[left])
+	case right == left && rooms[left] != "cmd" && !within(from, to) && !strings.Contains(to, "/internal/"):
+		return fmt.Errorf("%s imports %s: inside a room a package imports the one it stands in, not its neighbours or what stands in it", from, to)
+	}
+	return nil
+}
+
+// roomOf returns the place of a package's room in the order, or -1.
+func roomOf(pkg string) int {
+	room, _, _ := strings.Cut(pkg, "/")
+	return slices.Index(rooms, room)
+}
+
+// TestMayImport shows that the judge can say no.
+func TestMayImport(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"atom", "states", true},
+		{"states", "atom", false},
+		{"flow/asl", "flow", true},
+		{"flow", "flow/asl", false},
+		{"flow/asl", "flow/draw", false},
+		{"flow/asl", "storage", false},
+		{"flow/asl", "engine", false},
+		{"flow/draw", "engine", false},
+		{"engine", "engine/internal/scheduler", true},
+		{"engine", "storage", true},
+		{"storage", "storage/sqlstore", false},
+		{"storage/sqlstore", "storage", true},
+		{"jobs", "conductor", false},
+		{"engine", ".", false},
+		{"cmd/ebb", "cmd/ebb/terminal", true},
+		{"engine", "cmd/ebb", false},
+		{"flow/asl", "internal/jsonpath", true},
+		{"engine", "internal/jsonpath", false},
+		{"storage/sqlstore", "internal/failpoint", true},
+		{"atom", "internal/failpoint", false},
+		{"engine", "internal/unheard-of", false},
+		{"internal/jsonpath", "states", false},
+	} {
+		if got := mayImport(c.from, c.to) == nil; got != c.want {
+			t.Errorf("%s imports %s: allowed = %t, want %t", c.from, c.to, got, c.want)
+		}
+	}
+	for pkg, want := range map[string]bool{
+		"flow/asl": true, "internal/jsonpath": true, "util": false, "internal/util": false, ".": false,
+	} {
+		if got := place(pkg) == nil; got != want {
+			t.Errorf("package %s has a place = %t, want %t", pkg, got, want)
+		}
+	}
+}
