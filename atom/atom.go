@@ -1,0 +1,163 @@
+package atom
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Kind tells tasks from retries.
+type Kind uint8
+
+// The kinds of atoms.
+const (
+	KindTask  Kind = iota // does work
+	KindRetry             // decides, for the flow it belongs to, what a failure inside means
+)
+
+// An Atom is a task or a retry: a name, what it requires and provides, and a
+// body. It is immutable once made and may be used in any number of flows, but
+// only once within one. The name is its identity in the store: renaming an atom
+// makes it another one.
+type Atom struct {
+	name       string
+	kind       Kind
+	version    string
+	priority   int
+	timeout    time.Duration
+	args       []Arg
+	revertArgs []Arg
+	inject     []injected
+	provides   []Provide
+	body       Body
+	control    Controller
+	pivot      bool
+}
+
+type injected struct {
+	symbol string
+	value  Value
+}
+
+// An Arg is one argument of an atom: the value of a symbol under the atom's own
+// name for it.
+type Arg struct {
+	Name     string       // the atom's name for it
+	Symbol   string       // whose value it gets
+	Optional bool         // left out when no one provides the symbol
+	Type     reflect.Type // the Go type it is decoded into; nil when any will do
+}
+
+// A Provide is one symbol an atom provides, and where in its result the value
+// is found.
+type Provide struct {
+	Symbol string
+	From   Part
+	Key    string       // for ByKey
+	Index  int          // for ByIndex
+	Type   reflect.Type // the Go type it was encoded from; nil when unknown
+}
+
+// Part says which part of a result a symbol stands for.
+type Part uint8
+
+// The parts of a result.
+const (
+	Whole   Part = iota // the result itself
+	ByKey               // a member of the object
+	ByIndex             // an element of the array
+)
+
+// Of returns the part of result that p provides, and whether the result has it.
+func (p Provide) Of(result Value) (Value, bool) {
+	switch p.From {
+	case ByKey:
+		return result.Field(p.Key)
+	case ByIndex:
+		return result.Index(p.Index)
+	default:
+		return result, result != nil
+	}
+}
+
+// A Body does a task's work on encoded values. [Task] makes one from a typed
+// value; languages and remote workers bring their own.
+type Body interface {
+	// Execute does the work. A non-nil error is the task's failure. The result
+	// nil counts as JSON's null.
+	Execute(ctx context.Context, in Values) (Value, error)
+	// Revert undoes what Execute did, or may have done. Its result is kept for
+	// people to read.
+	Revert(ctx context.Context, in Values, did Outcome[Value]) (Value, error)
+	// Reverts reports whether Revert does anything. What cannot be undone does
+	// not make a run REVERTED.
+	Reverts() bool
+}
+
+// Name returns the atom's name, its identity in the store.
+func (a *Atom) Name() string { return a.name }
+
+// Kind tells whether a is a task or a retry.
+func (a *Atom) Kind() Kind { return a.kind }
+
+// Version returns the version given by [Version], or "".
+func (a *Atom) Version() string { return a.version }
+
+// Priority returns the priority: among atoms that are ready at once, larger
+// ones are executed, and reverted, first.
+func (a *Atom) Priority() int { return a.priority }
+
+// Timeout returns how long one attempt may take; 0 is without limit.
+func (a *Atom) Timeout() time.Duration { return a.timeout }
+
+// Args returns the arguments of Execute.
+func (a *Atom) Args() []Arg { return a.args }
+
+// RevertArgs returns the arguments of Revert, which are those of Execute unless
+// set apart.
+func (a *Atom) RevertArgs() []Arg {
+	if a.revertArgs != nil {
+		return a.revertArgs
+	}
+	return a.args
+}
+
+// Injected returns the value that only this atom sees under symbol. It beats
+// every provider.
+func (a *Atom) Injected(symbol string) (Value, bool) {
+	for _, in := range a.inject {
+		if in.symbol == symbol {
+			return in.value, true
+		}
+	}
+	return nil, false
+}
+
+// Provides returns the symbols the atom provides.
+func (a *Atom) Provides() []Provide { return a.provides }
+
+// Body returns what does the atom's work; nil for a retry.
+func (a *Atom) Body() Body { return a.body }
+
+// Controller returns what decides for a retry; nil for a task.
+func (a *Atom) Controller() Controller { return a.control }
+
+// Reverts reports whether undoing the atom does anything.
+func (a *Atom) Reverts() bool { return a.kind == KindRetry || a.body != nil && a.body.Reverts() }
+
+// IsPivot reports whether the atom is a point of no return.
+func (a *Atom) IsPivot() bool { return a.pivot }
+
+// New returns a task of the given name around a plain body: what [Task] and
+// [Func] are made of.
+func New(name string, body Body, opts ...Option) *Atom {
+	if body == nil {
+		panic(fmt.Sprintf("atom: task %q has no body", name))
+	}
+	a := &Atom{name: name, body: body}
+	for _, opt := range opts {
+		opt(a)
+	}
+	return a
+}

@@ -1,0 +1,63 @@
+package atom
+
+import (
+	"context"
+	"strconv"
+)
+
+// A Call says which call of which atom is being made. The engine puts it into
+// the context that Execute and Revert receive.
+type Call struct {
+	Run         string // the run's id
+	Path        string // the atom's path in the run
+	Incarnation int    // how often a retry around the atom has begun it anew, from 0
+	Attempt     int    // how often this incarnation was tried, from 1
+	Revert      bool   // the call undoes
+	Fence       int64  // the owner's fencing number, for systems that compare it
+}
+
+// Key returns the call's idempotency key: run/path/incarnation, with /revert
+// behind it for a revert. It is the same for every attempt and every owner.
+func (c *Call) Key() string {
+	key := c.Run + "/" + c.Path + "/" + strconv.Itoa(c.Incarnation)
+	if c.Revert {
+		key += "/revert"
+	}
+	return key
+}
+
+type callKey struct{}
+
+// WithCall returns a context in which [CurrentCall] finds c.
+func WithCall(ctx context.Context, c *Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// CurrentCall returns the call that ctx belongs to, or the zero Call outside
+// of one.
+func CurrentCall(ctx context.Context) Call {
+	if c, ok := ctx.Value(callKey{}).(*Call); ok {
+		return *c
+	}
+	return Call{}
+}
+
+// IdempotencyKey returns the key to hand to systems that recognise repeated
+// requests. Within a Revert it is the key of the Execute that is undone, so an
+// effect whose outcome is unknown can be looked up; what the revert itself asks
+// for goes under [RevertKey].
+func IdempotencyKey(ctx context.Context) string {
+	c := CurrentCall(ctx)
+	c.Revert = false
+	return c.Key()
+}
+
+// RevertKey returns the idempotency key of the revert itself.
+func RevertKey(ctx context.Context) string {
+	c := CurrentCall(ctx)
+	c.Revert = true
+	return c.Key()
+}
+
+// Attempt returns which attempt of its atom this call is, from 1.
+func Attempt(ctx context.Context) int { return CurrentCall(ctx).Attempt }

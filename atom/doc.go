@@ -1,0 +1,25 @@
+// Package atom holds the smallest unit of work that can go forward and back.
+//
+// An [Atom] is a task or the retry of a flow. A task is any Go value with a
+// method Execute; when it also has a method Revert, what it did can be undone:
+//
+//	type createVolume struct{ cloud *Cloud }
+//
+//	func (t createVolume) Execute(ctx context.Context, in spec) (volume, error) {…}
+//	func (t createVolume) Revert(ctx context.Context, in spec, did atom.Outcome[volume]) error {…}
+//
+//	create := atom.Task("create-volume", createVolume{cloud})
+//
+// The types of input and output are inferred from the methods. Fields of the
+// input are the symbols the task requires, fields of the output the symbols it
+// provides; both are named by their json tags. Beneath the types lies one
+// string-keyed table of encoded values ([Value]), which is what is stored,
+// shown, and handed to tasks written in other languages: an atom never sees a
+// value that did not go through its encoding, so a live run and a resumed one
+// see the same.
+//
+// What the engine promises to an atom: Execute runs at least once and its
+// result is recorded exactly once; every attempt of one incarnation carries the
+// same [IdempotencyKey]; Revert is called only for an atom that ran or may have
+// run, and is told which ([Outcome]).
+package atom

@@ -1,0 +1,103 @@
+package atom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Codes of failures that the core itself gives.
+const (
+	CodeError         = "Error"             // an error without a code of its own
+	CodePanic         = "Panic"             // user code panicked; Stack holds where
+	CodeTimeout       = "Timeout"           // the atom's own time limit passed
+	CodeCancelled     = "Cancelled"         // the atom was cancelled while it ran
+	CodeNotFound      = "NotFound"          // a required symbol had no value
+	CodeNoTask        = "Ebb.NoTask"        // no task is registered under the resource's name
+	CodeTooLarge      = "Ebb.ValueTooLarge" // the result is larger than a value may be
+	CodeRevertFailed  = "Ebb.RevertFailed"  // a revert failed
+	CodeHeartbeatLost = "Ebb.HeartbeatLost" // a deferred atom's heartbeat did not come
+	CodeLanguage      = "Ebb.Language"      // a growing flow's language gave an impossible answer
+)
+
+// A Failure is a failure as it is stored. It has no Go type of its own: every
+// decision of the engine rests on Code, so a resumed run decides as the live
+// one did.
+type Failure struct {
+	Atom    string `json:"atom,omitempty"`    // path of the atom that failed
+	Code    string `json:"code"`              // what kind of failure, for programs
+	Message string `json:"message,omitempty"` // what happened, for people
+	Stack   string `json:"stack,omitempty"`   // where user code panicked
+	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
+	Hidden  bool   `json:"hidden,omitempty"`  // saved when its atom was already to be reverted
+	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
+}
+
+// Error says what failed and why: "boot: Error: no valid host".
+func (f *Failure) Error() string {
+	var b strings.Builder
+	for i, part := range []string{f.Atom, f.Code, f.Message} {
+		if part == "" {
+			continue
+		}
+		if i > 0 && b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// ErrorCode returns Code, so that a Failure passed on as an error keeps it.
+func (f *Failure) ErrorCode() string { return f.Code }
+
+// Errorf returns an error with a code that survives the process: retries,
+// catches and conductors decide by it.
+func Errorf(code, format string, args ...any) error {
+	return &codedError{code: code, err: fmt.Errorf(format, args...)}
+}
+
+type codedError struct {
+	code string
+	err  error
+}
+
+func (e *codedError) Error() string     { return e.err.Error() }
+func (e *codedError) Unwrap() error     { return e.err }
+func (e *codedError) ErrorCode() string { return e.code }
+
+// NewFailure returns the stored form of err, as the atom at path failed with it
+// in the given attempt. The code is that of the outermost error in err's chain
+// with a method ErrorCode() string; errors without one are [CodeError], and a
+// context's deadline is [CodeTimeout].
+func NewFailure(path string, attempt int, err error) *Failure {
+	f := &Failure{Atom: path, Code: CodeError, Message: err.Error(), Attempt: attempt}
+	var coded interface{ ErrorCode() string }
+	var stored *Failure
+	var panicked *PanicError
+	switch {
+	case errors.As(err, &stored):
+		f.Code, f.Message, f.Stack, f.Bare = stored.Code, stored.Message, stored.Stack, stored.Bare
+	case errors.As(err, &panicked):
+		f.Code, f.Stack = CodePanic, panicked.Stack
+	case errors.As(err, &coded):
+		f.Code = coded.ErrorCode()
+	case errors.Is(err, ErrValueTooLarge):
+		f.Code = CodeTooLarge
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Code = CodeTimeout
+	case errors.Is(err, context.Canceled):
+		f.Code = CodeCancelled
+	}
+	return f
+}
+
+// A PanicError is what a panic in user code becomes.
+type PanicError struct {
+	Value any    // what was passed to panic
+	Stack string // the stack of the goroutine that panicked
+}
+
+// Error says what the panic was about; the stack is kept apart.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

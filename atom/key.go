@@ -1,0 +1,11 @@
+package atom
+
+// A Key is a typed name of a symbol: what goes in under it and comes out of it
+// has the type T.
+type Key[T any] struct{ name string }
+
+// NewKey returns the key of the symbol called name.
+func NewKey[T any](name string) Key[T] { return Key[T]{name} }
+
+// Name returns the symbol's name.
+func (k Key[T]) Name() string { return k.name }

@@ -1,0 +1,142 @@
+package atom
+
+import (
+	"fmt"
+	"time"
+)
+
+// An Option sets something about an atom that is not in the types of its
+// methods.
+type Option func(*Atom)
+
+// Timeout limits one attempt of Execute. When it passes, the attempt's context
+// is cancelled and the atom fails with [CodeTimeout]; its outcome is Unknown.
+func Timeout(d time.Duration) Option { return func(a *Atom) { a.timeout = d } }
+
+// Priority sets the order among atoms that are ready at once: larger first,
+// going forward and back. The default is 0.
+func Priority(n int) Option { return func(a *Atom) { a.priority = n } }
+
+// Version is stored with what the atom did.
+func Version(v string) Option { return func(a *Atom) { a.version = v } }
+
+// As names the symbol that the whole result provides, in place of the fields of
+// a struct.
+func As(symbol string) Option {
+	return func(a *Atom) {
+		typ := wholeType(a)
+		a.provides = []Provide{{Symbol: symbol, Type: typ}}
+	}
+}
+
+// From names the symbol that a task whose input is no struct requires.
+func From(symbol string) Option {
+	return func(a *Atom) {
+		for i := range a.args {
+			if a.args[i].Name == "" {
+				a.args[i].Symbol = symbol
+			}
+		}
+	}
+}
+
+// Rebind makes the argument take the value of another symbol than the one of
+// its own name.
+func Rebind(arg, symbol string) Option {
+	return func(a *Atom) {
+		for i := range a.args {
+			if a.args[i].Name == arg {
+				a.args[i].Symbol = symbol
+				return
+			}
+		}
+		a.args = append(a.args, Arg{Name: arg, Symbol: symbol})
+	}
+}
+
+// Requires adds arguments to an untyped task, each named as its symbol.
+func Requires(symbols ...string) Option {
+	return func(a *Atom) {
+		for _, s := range symbols {
+			a.args = append(a.args, Arg{Name: s, Symbol: s})
+		}
+	}
+}
+
+// Optional adds arguments that are left out when no one provides them; of those
+// that are already there it makes such ones.
+func Optional(args ...string) Option {
+	return func(a *Atom) {
+	next:
+		for _, name := range args {
+			for i := range a.args {
+				if a.args[i].Name == name {
+					a.args[i].Optional = true
+					continue next
+				}
+			}
+			a.args = append(a.args, Arg{Name: name, Symbol: name, Optional: true})
+		}
+	}
+}
+
+// RevertRequires gives Revert arguments of its own, each named as its symbol.
+func RevertRequires(symbols ...string) Option {
+	return func(a *Atom) {
+		for _, s := range symbols {
+			a.revertArgs = append(a.revertArgs, Arg{Name: s, Symbol: s})
+		}
+	}
+}
+
+// RevertRebind gives Revert an argument of its own under another name than its
+// symbol's.
+func RevertRebind(arg, symbol string) Option {
+	return func(a *Atom) { a.revertArgs = append(a.revertArgs, Arg{Name: arg, Symbol: symbol}) }
+}
+
+// Inject gives the atom a value that only it sees and that beats every
+// provider. It panics when the value does not encode.
+func Inject(symbol string, value any) Option {
+	v, err := Encode(value)
+	if err != nil {
+		panic(fmt.Sprintf("atom: inject %q: %v", symbol, err))
+	}
+	return func(a *Atom) { a.inject = append(a.inject, injected{symbol, v}) }
+}
+
+// Provides names the symbols of an untyped task's result: one symbol is the
+// whole result, several are the elements of an array.
+func Provides(symbols ...string) Option {
+	return func(a *Atom) {
+		if len(symbols) == 1 {
+			a.provides = []Provide{{Symbol: symbols[0]}}
+			return
+		}
+		a.provides = nil
+		for i, s := range symbols {
+			a.provides = append(a.provides, Provide{Symbol: s, From: ByIndex, Index: i})
+		}
+	}
+}
+
+// ProvidesElements names the elements of an untyped task's array result, also
+// when it is only one.
+func ProvidesElements(symbols ...string) Option {
+	return func(a *Atom) {
+		a.provides = nil
+		for i, s := range symbols {
+			a.provides = append(a.provides, Provide{Symbol: s, From: ByIndex, Index: i})
+		}
+	}
+}
+
+// ProvidesFields names the members of an untyped task's object result.
+func ProvidesFields(symbols ...string) Option {
+	return func(a *Atom) {
+		a.provides = nil
+		for _, s := range symbols {
+			a.provides = append(a.provides, Provide{Symbol: s, From: ByKey, Key: s})
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package atom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Verdict is what a retry decides about a failure inside its flow.
+type Verdict uint8
+
+// The verdicts, in TaskFlow's words.
+const (
+	VerdictRevert    Verdict = iota // undo the flow, after asking the retry around it
+	VerdictRevertAll                // undo the whole run
+	VerdictRetry                    // undo the flow and run it again
+)
+
+// String returns TaskFlow's word for v.
+func (v Verdict) String() string {
+	return [...]string{VerdictRevert: "REVERT", VerdictRevertAll: "REVERT_ALL", VerdictRetry: "RETRY"}[v]
+}
+
+// A Decision is a retry's answer to a failure.
+type Decision struct {
+	Verdict Verdict
+	After   time.Duration // how long to wait before the flow runs again; for VerdictRetry
+}
+
+// A Try is one attempt of a retry's flow: the value the retry provided for it,
+// and the first failure of each atom in it.
+type Try struct {
+	Value    Value      `json:"value,omitempty"`
+	Failures []*Failure `json:"failures,omitempty"`
+}
+
+// A History is all that a retry decides by. It is stored, so a resumed run
+// decides as the live one would have.
+type History struct {
+	Tries   []Try    `json:"tries,omitempty"`
+	Failure *Failure `json:"failure,omitempty"` // the retry's own failure
+}
+
+// Last returns the last try, or nil when nothing was tried yet.
+func (h *History) Last() *Try {
+	if len(h.Tries) == 0 {
+		return nil
+	}
+	return &h.Tries[len(h.Tries)-1]
+}
+
+// A Controller decides for a flow. It must be a pure function of what it is
+// passed.
+type Controller interface {
+	// Next is asked before each try of the flow. What it returns is provided
+	// under the retry's symbol; an error fails the retry and with it the flow.
+	Next(h History, in Values) (Value, error)
+	// OnFailure is asked when an atom of the flow, or a retry within it, failed.
+	OnFailure(h History, in Values) (Decision, error)
+}
+
+// Undoer is a Controller that does something when its flow is undone.
+type Undoer interface {
+	Undo(ctx context.Context, h History, failures []*Failure) error
+}
+
+// Retry returns the atom that decides by c for the flow it is given to.
+func Retry(name string, c Controller, opts ...Option) *Atom {
+	a := &Atom{name: name, kind: KindRetry, control: c}
+	for _, opt := range opts {
+		opt(a)
+	}
+	return a
+}
+
+// Renamed returns a copy of a under another name. Flows name their retries so.
+func (a *Atom) Renamed(name string) *Atom {
+	b := *a
+	b.name = name
+	return &b
+}
+
+// Times returns a retry that tries the flow up to attempts times, the first
+// included, waiting in between as backoff says. With codes, only failures of
+// these codes are worth another try. The symbol it provides is the number of
+// the try, from 1.
+func Times(attempts int, backoff Backoff, codes ...string) *Atom {
+	return Retry("", times{attempts, backoff, codes, VerdictRevert})
+}
+
+// TimesThenAll is [Times], but undoes the whole run when the tries are used up.
+func TimesThenAll(attempts int, backoff Backoff, codes ...string) *Atom {
+	return Retry("", times{attempts, backoff, codes, VerdictRevertAll})
+}
+
+type times struct {
+	attempts int
+	backoff  Backoff
+	codes    []string
+	giveUp   Verdict
+}
+
+func (t times) Next(h History, _ Values) (Value, error) { return Encode(len(h.Tries) + 1) }
+
+func (t times) OnFailure(h History, _ Values) (Decision, error) {
+	last := h.Last()
+	if last == nil || len(h.Tries) >= t.attempts || !t.worthIt(last.Failures) {
+		return Decision{Verdict: t.giveUp}, nil
+	}
+	return Decision{VerdictRetry, t.backoff.After(len(h.Tries))}, nil
+}
+
+// worthIt reports whether every failure of the last try has one of the codes.
+func (t times) worthIt(failures []*Failure) bool {
+	return len(t.codes) == 0 || !slices.ContainsFunc(failures, func(f *Failure) bool { return !slices.Contains(t.codes, f.Code) })
+}
+
+// String describes the policy, for pictures.
+func (t times) String() string {
+	s := fmt.Sprintf("up to %d tries", t.attempts)
+	if len(t.codes) > 0 {
+		s += " on " + strings.Join(t.codes, ", ")
+	}
+	return s
+}
+
+// AlwaysRevert returns the retry that undoes its flow at the first failure.
+func AlwaysRevert() *Atom { return Retry("", always(VerdictRevert)) }
+
+// AlwaysRevertAll returns the retry that undoes the whole run at the first
+// failure.
+func AlwaysRevertAll() *Atom { return Retry("", always(VerdictRevertAll)) }
+
+type always Verdict
+
+func (a always) Next(History, Values) (Value, error) { return Null, nil }
+func (a always) OnFailure(History, Values) (Decision, error) {
+	return Decision{Verdict: Verdict(a)}, nil
+}
+
+// ForEach returns a retry that tries the flow once with each value, in order,
+// until it succeeds. The value is what it provides. It panics when a value does
+// not encode.
+func ForEach[T any](values ...T) *Atom { return Retry("", forEach{encodeAll(values), VerdictRevert}) }
+
+// ForEachThenAll is [ForEach], but undoes the whole run when no value is left.
+func ForEachThenAll[T any](values ...T) *Atom {
+	return Retry("", forEach{encodeAll(values), VerdictRevertAll})
+}
+
+// ForEachOf is [ForEach] over the list that symbol stands for at the time.
+func ForEachOf(symbol string) *Atom {
+	return Retry("", forEach{giveUp: VerdictRevert}, Rebind("values", symbol))
+}
+
+// ForEachOfThenAll is [ForEachOf], but undoes the whole run when no value is
+// left.
+func ForEachOfThenAll(symbol string) *Atom {
+	return Retry("", forEach{giveUp: VerdictRevertAll}, Rebind("values", symbol))
+}
+
+type forEach struct {
+	values []Value
+	giveUp Verdict
+}
+
+// ErrNoValueLeft is returned by a ForEach retry that is asked for another value
+// when all are used.
+var ErrNoValueLeft = Errorf(CodeNotFound, "no value is left to try")
+
+func (f forEach) Next(h History, in Values) (Value, error) {
+	left, err := f.left(h, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) == 0 {
+		return nil, ErrNoValueLeft
+	}
+	return left[0], nil
+}
+
+func (f forEach) OnFailure(h History, in Values) (Decision, error) {
+	left, err := f.left(h, in)
+	if err != nil {
+		return Decision{}, err
+	}
+	if len(left) == 0 {
+		return Decision{Verdict: f.giveUp}, nil
+	}
+	return Decision{Verdict: VerdictRetry}, nil
+}
+
+// left is the multiset difference of all values and those used, in order.
+func (f forEach) left(h History, in Values) ([]Value, error) {
+	all := f.values
+	if v, ok := in.Get("values"); ok {
+		if text := v.JSON(); len(text) == 0 || text[0] != '[' {
+			return nil, errors.New("atom: the values to try are no list")
+		}
+		all = nil
+		scanArray(v.JSON(), func(val []byte) { all = append(all, FromJSON(val)) })
+	}
+	used := make(map[string]int, len(h.Tries))
+	for _, t := range h.Tries {
+		used[string(t.Value)]++
+	}
+	var left []Value
+	for _, v := range all {
+		if used[string(v)] > 0 {
+			used[string(v)]--
+			continue
+		}
+		left = append(left, v)
+	}
+	return left, nil
+}
+
+func encodeAll[T any](values []T) []Value {
+	out := make([]Value, len(values))
+	for i, v := range values {
+		out[i] = MustEncode(v)
+	}
+	return out
+}

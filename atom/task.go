@@ -1,0 +1,193 @@
+package atom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// An Executor does a task's work. Returning an error is failing; give it a code
+// with [Errorf] where retries or catches are to tell it from others.
+type Executor[In, Out any] interface {
+	Execute(ctx context.Context, in In) (Out, error)
+}
+
+// A Reverter is an Executor that can undo what it did. did says how the
+// execution ended, see [Outcome]; in is what Execute received. Reverting twice
+// must be harmless: a crash in the middle makes it happen.
+type Reverter[In, Out any] interface {
+	Revert(ctx context.Context, in In, did Outcome[Out]) error
+}
+
+// Task returns a task that does t's work. The exported fields of In are the
+// symbols it requires, under their json names; fields that are pointers or have
+// omitempty or omitzero are optional. The fields of Out are the symbols it
+// provides; use [As] to provide the whole result under one name, and [From] for
+// an input that is no struct.
+//
+// Task panics when t has a method named Revert that is not a
+// Reverter[In, Out]'s: such a task would silently never be undone.
+func Task[In, Out any](name string, t Executor[In, Out], opts ...Option) *Atom {
+	body := &typed[In, Out]{task: t}
+	if r, ok := any(t).(Reverter[In, Out]); ok {
+		body.reverter = r
+	} else if m := reflect.ValueOf(t).MethodByName("Revert"); m.IsValid() {
+		want := reflect.TypeFor[func(context.Context, In, Outcome[Out]) error]()
+		panic(fmt.Sprintf("atom: task %q: Revert has type %v; want %v", name, m.Type(), want))
+	}
+	return newTyped(name, body, opts)
+}
+
+// Func returns a task that executes f and cannot be undone.
+func Func[In, Out any](name string, f func(ctx context.Context, in In) (Out, error), opts ...Option) *Atom {
+	return newTyped(name, &typed[In, Out]{task: executeFunc[In, Out](f)}, opts)
+}
+
+// Pair returns a task that executes do and is undone by undo.
+func Pair[In, Out any](name string, do func(ctx context.Context, in In) (Out, error),
+	undo func(ctx context.Context, in In, did Outcome[Out]) error, opts ...Option,
+) *Atom {
+	return newTyped(name, &typed[In, Out]{task: executeFunc[In, Out](do), reverter: revertFunc[In, Out](undo)}, opts)
+}
+
+type executeFunc[In, Out any] func(context.Context, In) (Out, error)
+
+func (f executeFunc[In, Out]) Execute(ctx context.Context, in In) (Out, error) { return f(ctx, in) }
+
+type revertFunc[In, Out any] func(context.Context, In, Outcome[Out]) error
+
+func (f revertFunc[In, Out]) Revert(ctx context.Context, in In, did Outcome[Out]) error {
+	return f(ctx, in, did)
+}
+
+func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *Atom {
+	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	a := &Atom{name: name, body: body}
+	if fields, ok := fieldsOf(in); ok {
+		for _, f := range fields {
+			a.args = append(a.args, Arg{Name: f.name, Symbol: f.name, Optional: f.optional, Type: f.typ})
+		}
+	} else {
+		body.single = true
+		a.args = []Arg{{Type: in}}
+	}
+	if fields, ok := fieldsOf(out); ok {
+		for _, f := range fields {
+			a.provides = append(a.provides, Provide{Symbol: f.name, From: ByKey, Key: f.name, Type: f.typ})
+		}
+	}
+	for _, opt := range opts {
+		opt(a)
+	}
+	return a
+}
+
+// typed is the Body of a typed task.
+type typed[In, Out any] struct {
+	task     Executor[In, Out]
+	reverter Reverter[In, Out]
+	single   bool // In is no struct: it is the one unnamed argument
+}
+
+func (t *typed[In, Out]) Execute(ctx context.Context, values Values) (Value, error) {
+	in, err := t.decode(values)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.task.Execute(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(out)
+}
+
+func (t *typed[In, Out]) Revert(ctx context.Context, values Values, did Outcome[Value]) (Value, error) {
+	if t.reverter == nil {
+		return nil, nil
+	}
+	in, err := t.decode(values)
+	if err != nil {
+		return nil, err
+	}
+	told := Unknown[Out]()
+	if f, ok := did.Failed(); ok {
+		told = Failed[Out](f)
+	} else if v, ok := did.Done(); ok {
+		var out Out
+		if err := v.Decode(&out); err != nil {
+			return nil, fmt.Errorf("atom: decode the recorded result: %w", err)
+		}
+		told = Done(out)
+	}
+	return nil, t.reverter.Revert(ctx, in, told.Because(did.Failures()))
+}
+
+func (t *typed[In, Out]) Reverts() bool { return t.reverter != nil }
+
+// outType lets options that name the whole result know its type.
+func (t *typed[In, Out]) outType() reflect.Type { return reflect.TypeFor[Out]() }
+
+func (t *typed[In, Out]) decode(values Values) (In, error) {
+	var in In
+	if len(values.args) == 0 {
+		return in, nil
+	}
+	text := values.Object()
+	if t.single {
+		text = values.Input()
+	}
+	if err := json.Unmarshal(text.JSON(), &in); err != nil {
+		return in, fmt.Errorf("atom: decode the input: %w", err)
+	}
+	return in, nil
+}
+
+func wholeType(a *Atom) reflect.Type {
+	if t, ok := a.body.(interface{ outType() reflect.Type }); ok {
+		return t.outType()
+	}
+	return nil
+}
+
+type field struct {
+	name     string
+	typ      reflect.Type
+	optional bool
+}
+
+// fieldsOf returns the symbols that the fields of a struct stand for, and
+// whether t is a struct that is taken apart. Types with an encoding of their
+// own are taken whole.
+func fieldsOf(t reflect.Type) ([]field, bool) {
+	if t.Kind() != reflect.Struct || hasOwnEncoding(t) {
+		return nil, false
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			if inner, ok := fieldsOf(f.Type); ok {
+				fields = append(fields, inner...)
+				continue
+			}
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		optional := f.Type.Kind() == reflect.Pointer || strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero")
+		fields = append(fields, field{name, f.Type, optional})
+	}
+	return fields, true
+}
+
+func hasOwnEncoding(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		p.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]())
+}

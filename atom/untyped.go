@@ -1,0 +1,44 @@
+package atom
+
+import (
+	"context"
+	"fmt"
+)
+
+// Untyped returns a task whose arguments and results are named by options
+// ([Requires], [Rebind], [Optional], [Provides] and their like) rather than by
+// types. undo may be nil.
+func Untyped(name string, do func(ctx context.Context, in Values) (any, error),
+	undo func(ctx context.Context, in Values, did Outcome[Value]) (any, error), opts ...Option,
+) *Atom {
+	if do == nil {
+		panic(fmt.Sprintf("atom: task %q has nothing to do", name))
+	}
+	return New(name, untyped{do, undo}, opts...)
+}
+
+type untyped struct {
+	do   func(context.Context, Values) (any, error)
+	undo func(context.Context, Values, Outcome[Value]) (any, error)
+}
+
+func (u untyped) Execute(ctx context.Context, in Values) (Value, error) {
+	out, err := u.do(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(out)
+}
+
+func (u untyped) Revert(ctx context.Context, in Values, did Outcome[Value]) (Value, error) {
+	if u.undo == nil {
+		return nil, nil
+	}
+	out, err := u.undo(ctx, in, did)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(out)
+}
+
+func (u untyped) Reverts() bool { return u.undo != nil }

@@ -1,0 +1,143 @@
+package atom
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// MaxValue is the size in bytes above which the core refuses a value.
+const MaxValue = 1 << 20
+
+// CodecJSON is the codec byte of JSON text, the one codec there is today.
+const CodecJSON byte = 'j'
+
+// ErrValueTooLarge is returned when an encoded value is larger than [MaxValue].
+var ErrValueTooLarge = fmt.Errorf("atom: the encoded value is larger than %d bytes", MaxValue)
+
+// A Value is an encoded value as it is stored and passed between atoms: one
+// codec byte, then the encoded text. The nil Value means that there is no value
+// at all, which is not the same as JSON's null. Values are immutable.
+type Value []byte
+
+// Null is the Value of JSON's null.
+var Null = Value{CodecJSON, 'n', 'u', 'l', 'l'}
+
+// Encode returns v as JSON. HTML characters are left as they are, so texts read
+// in a store as they were written. It returns [ErrValueTooLarge], or the error
+// of the encoder.
+func Encode(v any) (Value, error) {
+	switch v := v.(type) {
+	case Value:
+		return v, nil
+	case nil:
+		return Null, nil
+	case struct{}:
+		return Null, nil
+	}
+	var b bytes.Buffer
+	b.WriteByte(CodecJSON)
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("atom: encode %T: %w", v, err)
+	}
+	out := b.Bytes()[:b.Len()-1] // the encoder's newline
+	if len(out) > MaxValue {
+		return nil, ErrValueTooLarge
+	}
+	return Value(out), nil
+}
+
+// MustEncode is Encode for values that are known to encode, such as constants
+// in tests and examples. It panics when they do not.
+func MustEncode(v any) Value {
+	out, err := Encode(v)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// FromJSON returns the Value that holds the given JSON text, which is copied
+// and not checked.
+func FromJSON(text []byte) Value {
+	out := make(Value, 0, len(text)+1)
+	return append(append(out, CodecJSON), text...)
+}
+
+// JSON returns the JSON text of v, or nil when there is no value. The result
+// shares memory with v and must not be changed.
+func (v Value) JSON() json.RawMessage {
+	if len(v) == 0 {
+		return nil
+	}
+	return json.RawMessage(v[1:])
+}
+
+// Decode decodes v into the pointer into. Decoding the nil Value changes
+// nothing.
+func (v Value) Decode(into any) error {
+	if len(v) == 0 {
+		return nil
+	}
+	if v[0] != CodecJSON {
+		return fmt.Errorf("atom: decode: unknown codec byte %q (written by a newer Ebb?)", v[0])
+	}
+	return json.Unmarshal(v[1:], into)
+}
+
+// String returns the JSON text of v.
+func (v Value) String() string { return string(v.JSON()) }
+
+// MarshalJSON embeds the value itself in JSON, or null when there is none.
+func (v Value) MarshalJSON() ([]byte, error) {
+	if len(v) == 0 {
+		return []byte("null"), nil
+	}
+	if v[0] != CodecJSON {
+		return nil, errors.New("atom: value is not JSON")
+	}
+	return v[1:], nil
+}
+
+// UnmarshalJSON takes the JSON text as it is.
+func (v *Value) UnmarshalJSON(text []byte) error {
+	*v = FromJSON(text)
+	return nil
+}
+
+// Field returns the member of a JSON object under key, and whether v is an
+// object that has it. A member that occurs twice counts by its last occurrence,
+// as in encoding/json.
+func (v Value) Field(key string) (Value, bool) {
+	var found []byte
+	ok := false
+	scanObject(v.JSON(), func(k, val []byte) {
+		if keyIs(k, key) {
+			found, ok = val, true
+		}
+	})
+	if !ok {
+		return nil, false
+	}
+	return FromJSON(found), true
+}
+
+// Index returns the element of a JSON array at i, and whether v is an array
+// that has it.
+func (v Value) Index(i int) (Value, bool) {
+	var found []byte
+	n := 0
+	scanArray(v.JSON(), func(val []byte) {
+		if n == i {
+			found = val
+		}
+		n++
+	})
+	if found == nil {
+		return nil, false
+	}
+	return FromJSON(found), true
+}
