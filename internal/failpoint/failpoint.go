@@ -1,0 +1,51 @@
+// Package failpoint lets tests stop the world at named places: a crash test
+// kills its own process there, a race test waits there. Nothing is armed unless
+// a test arms it, and an unarmed place costs one atomic load.
+package failpoint
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+var armed atomic.Pointer[map[string]func()]
+
+var arming sync.Mutex
+
+// Hit calls what is armed at the place, if anything is.
+func Hit(place string) {
+	if m := armed.Load(); m != nil {
+		if f := (*m)[place]; f != nil {
+			f()
+		}
+	}
+}
+
+// Arm makes every Hit of the place call f, and returns what disarms it.
+func Arm(place string, f func()) (disarm func()) {
+	set(place, f)
+	return func() { set(place, nil) }
+}
+
+// ArmNth makes the nth Hit of the place, counted from 1, call f.
+func ArmNth(place string, nth int64, f func()) (disarm func()) {
+	var hits atomic.Int64
+	return Arm(place, func() {
+		if hits.Add(1) == nth {
+			f()
+		}
+	})
+}
+
+func set(place string, f func()) {
+	arming.Lock()
+	defer arming.Unlock()
+	next := map[string]func(){}
+	if m := armed.Load(); m != nil {
+		for k, v := range *m {
+			next[k] = v
+		}
+	}
+	next[place] = f
+	armed.Store(&next)
+}

@@ -1,0 +1,18 @@
+// Package storage says what Ebb keeps and how it may be written: the records,
+// the [Store] contract, and a store in memory. Package sqlstore keeps the same
+// in a database; package storagetest is the suite both pass.
+//
+// There are three kinds of writes, and one fence between them.
+//
+// Owner writes. [Store.Begin] raises the run's fence and hands out a [Claim];
+// every [Store.Commit] under it starts by checking fence, claim and sequence
+// number against the run's row, so of two owners only the later can write.
+//
+// Letters. Anyone may put a letter into a run's box or end one of its tokens.
+// Each letter rings the run's bell in the same transaction.
+//
+// Steps of a run nobody owns. [Store.Step] takes the run, loads it, and commits
+// what one event makes of it, all in one transaction.
+//
+// Everything in one [Checkpoint] becomes durable together or not at all.
+package storage

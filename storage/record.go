@@ -1,0 +1,286 @@
+package storage
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+// InlineLimit is the size in bytes up to which a value is copied into each
+// record that holds it. Larger ones live once in the run's payloads.
+const InlineLimit = 256
+
+// A Held value is a value in a record: either inline, or one of the run's
+// payloads, which are immutable. The zero Held is no value.
+type Held struct {
+	Ref  int64      // number of the payload within the run, from 1; 0 when inline
+	Data atom.Value // the value; filled in for payloads too when a store returns records
+}
+
+// A Run is one run of a flow: its head row, the place of its fence.
+type Run struct {
+	ID         string            // chosen by whoever started it
+	Flow       string            // name of its flow
+	Definition string            // hash of the definition it began on and ends on; "" for flows that are only in code
+	Structure  string            // structural hash of a compiled flow, to tell a changed one
+	Labels     map[string]string // for search; keys and values up to 256 B
+	Parent     string            // id of the run that began it; "" when none
+	Trace      string            // traceparent of whoever began it
+
+	State   states.Flow
+	Outcome Outcome // how it ended, once it has
+	Undo    Undone  // what became of what was done
+	Hold    bool    // suspended on purpose: not to be taken up unless asked for
+	Input   Held
+	Output  Held // the result, once the outcome is Succeeded
+	Failure *atom.Failure
+	Attrs   atom.Value // what the starter wanted the flow's language to know
+
+	Created, Started, Updated, Ended time.Time // zero when not yet
+
+	Seq     int64      // commits so far; the guard of owner writes
+	Entries int64      // history entries so far
+	Events  int64      // language events so far
+	Refs    int64      // payloads so far
+	Undos   int64      // height of the undo stack
+	Memory  atom.Value // frontier of the run's own growing flow; nil for other flows
+
+	Fence   int64     // raised by each Begin and Step
+	ClaimID string    // of the present owner's claim
+	Owner   string    // who owns it; "" is nobody
+	Bell    int64     // raised by each letter
+	Due     time.Time // when an unowned run wants to be taken up; zero is only by its bell
+}
+
+// Outcome is how a run ended.
+type Outcome uint8
+
+// The outcomes of runs.
+const (
+	Unfinished Outcome = iota
+	Succeeded
+	FailedOutcome
+	TimedOut
+	Cancelled
+	Continued // it went on as another run
+)
+
+// Undone is what became of what a run had done.
+type Undone uint8
+
+// What may become of what was done.
+const (
+	UndoNone   Undone = iota // nothing that ran could be undone, or the run succeeded
+	UndoneAll                // all was undone
+	UndonePart               // undone down to a point of no return, or as far as was asked for
+	UndoFailed               // a revert failed
+)
+
+// An Atom is one node of a run: a task, a retry, a timer, a fork or a child
+// flow. Its key is (run, path).
+type Atom struct {
+	Path        string // static atoms: their name; grown ones: Ship[3]/Pack#2
+	Kind        AtomKind
+	Incarnation int // how often a retry around it began it anew
+	Attempt     int // how often this incarnation was tried
+	State       states.Task
+	Intention   states.Intention
+	Live        bool // needed to go on with the run; others are kept to be shown and undone
+
+	Spec   atom.Value // grown nodes: what they are (flow.Spec, JSON); nil otherwise
+	Input  Held       // grown nodes: effective input; for forks what they share
+	Note   Held       // grown nodes: what their language keeps with them; for child flows their memory
+	Result Held
+	Ended  EndMark // how the present attempt's execution ended; kept through reverting
+
+	Failure       *atom.Failure
+	RevertResult  Held
+	RevertFailure *atom.Failure
+	Tries         *atom.History // retries: what they decide by
+	Progress      float64       // 0 to 1, as the task reported it
+	Details       atom.Value    // of the progress
+
+	Due       time.Time // when a wait, a timer or a time limit ends; zero when none
+	StartedAt time.Time // begin of the present attempt
+	EndedAt   time.Time
+}
+
+// AtomKind says what kind of node a record is about.
+type AtomKind uint8
+
+// The kinds of nodes.
+const (
+	KindTask AtomKind = iota
+	KindRetry
+	KindTimer
+	KindFork
+	KindFlow // a growing flow: a child of a fork, or one placed in a graph
+)
+
+// EndMark says how the execution of an atom's present attempt ended. It
+// survives reverting, so neither a reset nor a failed revert can make growth
+// forget or repeat.
+type EndMark uint8
+
+// The end marks.
+const (
+	EndNone    EndMark = iota // not ended, or its end is not known
+	EndValue                  // with a result
+	EndFailure                // with a failure
+	EndHandled                // with a failure that was handled
+)
+
+// An Undo is one entry of a run's undo stack: a grown atom that can be undone.
+type Undo struct {
+	N    int64  // position in the stack, from 1 at the bottom
+	Path string // of the atom, whose record says how to undo it
+}
+
+// EntryKind tells history entries apart.
+type EntryKind uint8
+
+// The kinds of history entries.
+const (
+	EntryFlow  EntryKind = iota // the run's own state changed
+	EntryAtom                   // an atom's state changed
+	EntryEvent                  // a line of the language's own history
+)
+
+// An Entry is one line of a run's history. Histories are only ever appended to.
+type Entry struct {
+	Seq  int64 // the core's number, without gaps from 1
+	Kind EntryKind
+	Time time.Time
+	Path string // atom's path; for events the path or state they are about
+
+	From, To    uint8 // EntryFlow: states.Flow; EntryAtom: states.Task
+	Incarnation int
+	Attempt     int
+	Failure     *atom.Failure // what it failed with, when To is a failure
+
+	Number  int64      // EntryEvent: the language's number, without gaps from 1
+	Prev    int64      // EntryEvent: the number it follows from
+	Type    string     // EntryEvent: in the language's words
+	Details atom.Value // EntryEvent: an object; may be nil
+	Key     string     // EntryEvent: member of Details that Body stands for
+	Body    Held       // EntryAtom: the result; EntryEvent: the value under Key
+}
+
+// A Token is the right to end an atom from elsewhere.
+type Token struct {
+	ID          string // unguessable
+	Run         string
+	Path        string
+	Incarnation int
+	Attempt     int
+	State       TokenState
+	Deadline    time.Time     // when the atom fails if nobody ended it; zero is never
+	Heartbeat   time.Duration // how long it may be silent; 0 is without limit
+	Beat        time.Time     // when it was last heard of
+	Result      atom.Value    // what it was completed with
+	Failure     *atom.Failure // what it was failed with
+	Worker      string        // who took it; "" when nobody did
+}
+
+// TokenState is where a token is in its life.
+type TokenState uint8
+
+// The states of tokens.
+const (
+	TokenOpen TokenState = iota
+	TokenCompleted
+	TokenFailed
+	TokenExpired // its deadline or heartbeat passed
+	TokenGone    // its atom was cancelled or begun anew
+)
+
+// A TimerRow is a durable timer. Firing it twice is harmless: who serves the
+// run looks whether what it was for is still waiting.
+type TimerRow struct {
+	Run         string
+	Path        string // "" is the run's own deadline
+	Incarnation int
+	Kind        TimerKind
+	Due         time.Time
+}
+
+// TimerKind says what a timer is for.
+type TimerKind uint8
+
+// The kinds of timers.
+const (
+	TimerWait     TimerKind = iota // a timer node
+	TimerRetry                     // the wait before another try
+	TimerDeadline                  // a flow's deadline
+	TimerToken                     // a token's deadline or heartbeat
+)
+
+// A Letter is something a run is told by someone who does not own it.
+type Letter struct {
+	N           int64 // given by the store, rising within the run
+	Run         string
+	Kind        string // token, event, signal, cancel, suspend, retry …
+	Path        string // the atom it is for; "" is the run
+	Incarnation int    // the incarnation it is for; a letter for an older one is answered "gone"
+	Name        string // of the event or signal
+	Key         string // what makes a repeated letter recognisable; "" when nothing does
+	Body        atom.Value
+	Sent        time.Time
+}
+
+// An Outgoing is something a run sends out of the database: in order per run
+// and target, at least once, under a stable id.
+type Outgoing struct {
+	N        int64  // given by the store, rising
+	ID       string // the same however often it is sent
+	Run      string
+	Target   string // where to
+	Body     atom.Value
+	Attempts int
+	NotUntil time.Time
+	Parked   bool // given up until someone looks
+	Error    string
+}
+
+// A Definition is the text a run was begun on. Runs end on the version they
+// began on.
+type Definition struct {
+	Hash     string // of language and text
+	Name     string
+	Version  int64 // given by the store, rising for each name
+	Language string
+	Text     []byte
+	Created  time.Time
+}
+
+// An Owner is a process that may own runs.
+type Owner struct {
+	ID      string
+	Host    string
+	PID     int
+	Started time.Time
+	Seen    time.Time // by the store's clock
+	Alive   bool      // as far as the store can tell
+}
+
+// A Job is a posted wish that a run be made, or gone on with.
+type Job struct {
+	ID       string
+	Run      string // id of the run it is about
+	Flow     string
+	Version  int64
+	Input    atom.Value
+	Labels   map[string]string
+	Priority int
+	State    states.Job
+	NotUntil time.Time // when it may be claimed; zero is at once
+	Created  time.Time
+
+	Epoch    int64 // raised by each claim, never reset
+	ClaimID  string
+	Owner    string
+	Lease    time.Time // until when the claim holds, by the store's clock
+	Attempts int       // claims since the last checkpoint
+	Failure  *atom.Failure
+}

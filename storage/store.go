@@ -1,0 +1,254 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+var (
+	// ErrNotFound is returned when there is no such run, job, token or definition.
+	ErrNotFound = errors.New("storage: not found")
+	// ErrExists is returned by Create and Post when the id is taken.
+	ErrExists = errors.New("storage: already exists")
+	// ErrFenced is returned when the claim is no longer the run's: somebody else
+	// owns it now. Nothing was written. The former owner stops, writes nothing
+	// more, and reverts nothing.
+	ErrFenced = errors.New("storage: another owner has taken over")
+	// ErrUnsure is returned by Commit when the store cannot tell whether it was
+	// done. Commit the same checkpoint again: the guard tells.
+	ErrUnsure = errors.New("storage: it is not known whether the commit was done")
+	// ErrRung is returned by Release when the bell was rung since it was looked at.
+	ErrRung = errors.New("storage: letters have come")
+	// ErrGone is returned to whoever ends a token that was ended before, has
+	// expired, or whose atom was begun anew.
+	ErrGone = errors.New("storage: the token is no longer open")
+	// ErrClosed is returned by a store that was closed.
+	ErrClosed = errors.New("storage: the store is closed")
+	// ErrCorrupt is returned when a record cannot be read back.
+	ErrCorrupt = errors.New("storage: the record is damaged")
+)
+
+// An OwnedError is returned by Begin when somebody alive owns the run.
+type OwnedError struct {
+	Run   string
+	Owner Owner
+}
+
+// Error names the owner.
+func (e *OwnedError) Error() string {
+	return fmt.Sprintf("storage: run %q is owned by process %d on %s, which is alive", e.Run, e.Owner.PID, e.Owner.Host)
+}
+
+// A Claim is the right to write a run as its owner. It is handed out by Begin
+// and holds until the next Begin or Step of the run.
+type Claim struct {
+	Run   string
+	Fence int64
+	ID    string
+}
+
+// A Snapshot is all that is needed to go on with a run.
+type Snapshot struct {
+	Run     Run
+	Atoms   []Atom // the live ones, ordered by path
+	Letters []Letter
+	Tokens  []Token // the open ones
+}
+
+// A Checkpoint is what one step changes. It becomes durable as a whole.
+type Checkpoint struct {
+	Head     Head
+	Atoms    []Atom   // replace those of the same path
+	Forget   []string // paths of atoms to delete
+	Payloads []Payload
+	History  []Entry    // continue the run's numbers without a gap
+	Push     []Undo     // onto the undo stack; continue its numbers
+	Pop      int        // so many from the undo stack, before Push
+	Timers   []TimerRow // replace those of the same path and kind; a zero Due deletes
+	Tokens   []Token    // new ones, and ends of open ones
+	Taken    []int64    // letters that were acted on, to delete
+	Outbox   []Outgoing
+	Children []Run    // runs to create, unowned and due at once
+	Letters  []Letter // to other runs
+	Job      *JobEnd  // the job this run was claimed by, ended in the same commit
+}
+
+// Head is the part of the run's row that owner writes change. Each field
+// replaces what is there, except that a nil Memory leaves it.
+type Head struct {
+	Seq     int64 // of the commit before this one; the guard
+	State   states.Flow
+	Outcome Outcome
+	Undo    Undone
+	Hold    bool
+	Output  Held
+	Failure *atom.Failure
+	Memory  atom.Value // nil leaves it
+	Started time.Time
+	Ended   time.Time
+	Entries int64     // after this commit
+	Events  int64     // after this commit
+	Refs    int64     // after this commit
+	Release bool      // let go of the run in this commit
+	Due     time.Time // with Release: when it wants to be taken up
+	Time    time.Time // of this commit
+}
+
+// A Payload is a value too large to be copied. Payloads are never changed.
+type Payload struct {
+	Ref  int64 // within the run, from 1
+	Data atom.Value
+}
+
+// JobEnd ends a job within a checkpoint. It fails the whole commit with
+// ErrFenced when the claim is no longer the job's.
+type JobEnd struct {
+	Job      string
+	Epoch    int64
+	ClaimID  string
+	State    states.Job // JobComplete, JobUnclaimed, JobScheduled or JobParked
+	NotUntil time.Time
+	Failure  *atom.Failure
+}
+
+// Store keeps runs. Its methods may be called by any number of goroutines.
+// Errors that are none of this package's are the database's own: they say
+// nothing about the run, and nothing was written unless they wrap ErrUnsure.
+type Store interface {
+	// Create makes a run. It returns ErrExists when there is one of that id.
+	Create(ctx context.Context, run Run) error
+	// Begin takes the run over: it raises the fence, makes this store's owner
+	// the run's, and loads it. It returns an *OwnedError when another live owner
+	// has it (this process counts too), and ErrNotFound.
+	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
+	// Commit writes a checkpoint under a claim. It returns ErrFenced when the
+	// claim is void or the sequence number is not the next; when the very
+	// checkpoint was committed before (after ErrUnsure), it returns nil.
+	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
+	// Release lets go of the run, to be taken up when due (zero: only by its
+	// bell). It returns ErrRung, and changes nothing, when the bell is not at
+	// bell any more; ErrFenced when the claim is void.
+	Release(ctx context.Context, claim Claim, bell int64, due time.Time) error
+	// Step takes a run that nobody owns through one event, in one transaction:
+	// it raises the fence, loads, calls step and commits what it returns; with a
+	// nil checkpoint nothing but the fence changes. An error of step undoes all
+	// and is returned.
+	Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error
+
+	Letterbox
+	Reader
+	Jobs
+
+	// PutDefinition stores a definition unless it is there, and returns it with
+	// its version.
+	PutDefinition(ctx context.Context, def Definition) (Definition, error)
+	// Definition returns the definition of that hash.
+	Definition(ctx context.Context, hash string) (Definition, error)
+
+	// Outgoing returns up to limit things that want to be sent by now, of each
+	// run and target only the first.
+	Outgoing(ctx context.Context, now time.Time, limit int) ([]Outgoing, error)
+	// Sent deletes what was sent.
+	Sent(ctx context.Context, n ...int64) error
+	// Unsent stores that sending failed: Attempts, NotUntil, Parked and Error of
+	// out replace those there.
+	Unsent(ctx context.Context, out Outgoing) error
+
+	// Purge deletes ended runs and all that belongs to them. Runs that have not
+	// ended are left alone and not counted.
+	Purge(ctx context.Context, runs ...string) (int, error)
+	// Owner returns who this store's claims belong to.
+	Owner() Owner
+	// Owners returns the processes that own runs or did so lately.
+	Owners(ctx context.Context) ([]Owner, error)
+	// Close gives up all claims and ends the store's goroutines. Runs stay as
+	// they were last committed.
+	Close() error
+}
+
+// Letterbox is how those who do not own a run reach it.
+type Letterbox interface {
+	// Send puts letters into the boxes of runs, ringing their bells. A letter
+	// with a Key that the run has or had is dropped. It returns ErrNotFound when
+	// one of the runs does not exist, and sends none.
+	Send(ctx context.Context, letters ...Letter) error
+	// EndToken completes (failure nil) or fails an open token, and sends its run
+	// the letter that says so, in one transaction. It returns ErrGone or
+	// ErrNotFound.
+	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
+	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
+	Beat(ctx context.Context, id string) (Token, error)
+	// Bell returns the run's bell and letters.
+	Bell(ctx context.Context, run string) (int64, []Letter, error)
+	// Rung returns a channel that is closed when something may have come for any
+	// of this store's runs: a letter, a job, by this process or another. It is a
+	// hint; the rows are the truth.
+	Rung() <-chan struct{}
+}
+
+// Reader is what may be looked at. Records are copies; Held values are filled
+// in.
+type Reader interface {
+	Run(ctx context.Context, id string) (Run, error)
+	Runs(ctx context.Context, q RunQuery) ([]Run, error)
+	// Atoms returns all atoms of a run that are stored, ordered by path.
+	Atoms(ctx context.Context, run string) ([]Atom, error)
+	// Atom returns one atom of a run.
+	Atom(ctx context.Context, run, path string) (Atom, error)
+	// History returns up to limit entries with numbers above after; limit 0 is
+	// all.
+	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
+	// Undos returns up to limit entries of the undo stack from the top.
+	Undos(ctx context.Context, run string, limit int) ([]Undo, error)
+	// Timers returns up to limit timers due by then, of runs nobody owns,
+	// nearest first.
+	Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error)
+	// RunTimers returns the timers of one run, nearest first.
+	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
+	Token(ctx context.Context, id string) (Token, error)
+}
+
+// A RunQuery selects runs, newest first. The zero query selects all.
+type RunQuery struct {
+	Flow   string
+	States []states.Flow     // any of these; none is every state
+	Labels map[string]string // all of these
+	Due    time.Time         // unowned runs due by then, if not zero
+	Before string            // after the run of this id in the listing, for paging
+	Limit  int               // 0 is all
+}
+
+// Jobs are the job records; package jobs makes a board of them.
+type Jobs interface {
+	// PostJob adds a job. It returns ErrExists when the id is taken.
+	PostJob(ctx context.Context, job Job) error
+	// ClaimJobs claims up to q.Limit jobs that are free, or whose lease has run
+	// out, by priority and then age, raising their epochs.
+	ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error)
+	// RenewJob prolongs a claim. It returns ErrFenced when the claim is void.
+	RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error
+	// EndJob ends a claim outside of a checkpoint. It returns ErrFenced when the
+	// claim is void.
+	EndJob(ctx context.Context, end JobEnd) error
+	Job(ctx context.Context, id string) (Job, error)
+	JobList(ctx context.Context, q JobQuery) ([]Job, error)
+}
+
+// A JobClaim says which jobs to claim.
+type JobClaim struct {
+	Flows  []string          // any of these; none is every flow
+	Labels map[string]string // a job's labels must be among these
+	Lease  time.Duration
+	Limit  int
+}
+
+// A JobQuery selects jobs, in the order they would be claimed.
+type JobQuery struct {
+	States []states.Job // any of these; none is every state
+	Limit  int          // 0 is all
+}
