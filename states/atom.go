@@ -24,7 +24,7 @@ var atomEvents = fsm.Events{
 // atomExtensions are Ebb's pairs that hold for tasks and retries.
 var atomExtensions = []rules{
 	{
-		feature: "end of a wait",
+		feature: "delay between attempts",
 		why: "a wait for the next attempt ends early when a sibling's failure is to be undone, " +
 			"when a deadline passes, or when the attempt is no longer wanted",
 		events: fsm.Events{

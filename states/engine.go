@@ -5,8 +5,8 @@ import "github.com/looplab/fsm"
 // Engine is the state of the machine that drives one call of a run.
 type Engine uint8
 
-// The states of an engine. The zero value is EngineUndefined. Numbers are never
-// given out anew.
+// The states of an engine. The zero value is EngineUndefined. Numbers may be
+// stored: they never change.
 const (
 	// EngineUndefined has not begun.
 	EngineUndefined Engine = iota

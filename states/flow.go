@@ -5,22 +5,22 @@ import "github.com/looplab/fsm"
 // Flow is the state of a flow, that is of a run as a whole.
 type Flow uint8
 
-// The states of a flow. The zero value is FlowPending. Numbers are never given
-// out anew.
+// The states of a flow. The zero value is FlowPending. Numbers may be stored:
+// they never change.
 const (
-	// FlowPending has never run, or was reset; every atom is PENDING.
+	// FlowPending has never run, or was reset.
 	FlowPending Flow = iota
-	// FlowRunning is at work, or waits for something outside; nothing else can
-	// be concluded about who owns it.
+	// FlowRunning is at work, or waits for something outside; the state does not
+	// tell whether a process owns the run.
 	FlowRunning
-	// FlowSuccess has ended well: every atom is SUCCESS or IGNORE.
+	// FlowSuccess has ended well.
 	FlowSuccess
-	// FlowFailure has ended with something that could not be undone, or that
-	// there was nothing to undo for.
+	// FlowFailure has ended badly and is not undone: there was nothing to undo,
+	// undoing it was not wanted, or failed.
 	FlowFailure
 	// FlowReverted has failed, or was cancelled, and is undone.
 	FlowReverted
-	// FlowSuspending waits for its running atoms; it starts none.
+	// FlowSuspending lets its running atoms end, and starts no others.
 	FlowSuspending
 	// FlowSuspended is on hold until someone resumes it.
 	FlowSuspended
@@ -75,7 +75,8 @@ var flowTable = compile(flowNames,
 	},
 	rules{
 		feature: "hold",
-		why:     "a run that nobody owns has nothing to wait for before it is suspended; a hold may be lifted before the running atoms have ended",
+		why: "a run that nobody owns, or that revert --to has just taken back to its point, has no running atom to wait for " +
+			"before it is suspended; and a hold may be lifted before the running atoms have ended",
 		events: fsm.Events{
 			onFlow("hold", FlowSuspended, FlowRunning),
 			onFlow("run", FlowRunning, FlowSuspending),
@@ -83,7 +84,8 @@ var flowTable = compile(flowNames,
 	},
 	rules{
 		feature: "cancel",
-		why:     "a run that is not running and has nothing to undo, or has undone it already, ends where it stands",
+		why: "a run that is not running, and has nothing to undo or has undone it already, ends where it stands; " +
+			"its deadline ends it likewise",
 		events: fsm.Events{
 			onFlow("cancel", FlowFailure, FlowPending, FlowSuspended),
 			onFlow("reverted", FlowReverted, FlowSuspended),
@@ -95,6 +97,7 @@ var flowTable = compile(flowNames,
 		events:  fsm.Events{onFlow(Reset, FlowPending, FlowFailure)},
 	},
 ).ignoring(
-	[]string{"PENDING", "FAILURE", "SUCCESS", "SUSPENDED", "REVERTED"},
-	[]string{"SUSPENDING", "SUSPENDED", "RESUMING"},
+	onFlow("suspend", FlowSuspending, FlowPending, FlowFailure, FlowSuccess, FlowSuspended, FlowReverted),
+	onFlow("suspended", FlowSuspended, FlowPending, FlowFailure, FlowSuccess, FlowReverted),
+	onFlow("resume", FlowResuming, FlowPending, FlowFailure, FlowSuccess, FlowSuspended, FlowReverted),
 )

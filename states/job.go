@@ -5,8 +5,8 @@ import "github.com/looplab/fsm"
 // Job is the state of a job on the board.
 type Job uint8
 
-// The states of a job. The zero value is JobUnclaimed. Numbers are never given
-// out anew.
+// The states of a job. The zero value is JobUnclaimed. Numbers may be stored:
+// they never change.
 const (
 	// JobUnclaimed may be claimed by anyone.
 	JobUnclaimed Job = iota
@@ -70,4 +70,4 @@ var jobTable = compile(jobNames,
 		why:     "the run of a job that nobody has claimed may be ended by whoever cancels it, and the job ends in the same commit",
 		events:  fsm.Events{onJob("cancel", JobComplete, JobUnclaimed, JobScheduled, JobParked)},
 	},
-).ignoring(nil, nil)
+).ignoring()

@@ -6,66 +6,6 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// Kind is one of Flow, Task, Retry, Job and Engine: the kinds that have a
-// transition table.
-type Kind interface {
-	~uint8
-	String() string
-	table() *table
-}
-
-// Class says whose rule a pair is.
-type Class uint8
-
-const (
-	// TaskFlow marks a rule taken over from OpenStack TaskFlow.
-	TaskFlow Class = iota
-	// Ebb marks a rule of Ebb's own, which a feature of Ebb needs.
-	Ebb
-)
-
-// String returns "T" for TaskFlow and "E" for Ebb.
-func (c Class) String() string {
-	if c == TaskFlow {
-		return "T"
-	}
-	return "E"
-}
-
-// Pair is one legal transition.
-type Pair[S Kind] struct {
-	From, To S
-	Event    string // what happened; with From it determines To
-	Class    Class
-	Feature  string // the feature of Ebb that needs the pair; empty for TaskFlow's
-	Why      string // why the feature needs it; empty for TaskFlow's
-}
-
-// Pairs lists every legal transition of a kind in the order of its definition:
-// TaskFlow's, then Ebb's feature by feature. Those of the event Reset are among
-// them; CheckReset asks for these, Check for all others.
-func Pairs[S Kind]() []Pair[S] {
-	var zero S
-	var pairs []Pair[S]
-	for _, p := range zero.table().pairs {
-		pairs = append(pairs, Pair[S]{
-			From: S(p.from), To: S(p.to), Event: p.event,
-			Class: p.rules.class(), Feature: p.rules.feature, Why: p.rules.why,
-		})
-	}
-	return pairs
-}
-
-// All lists the states of a kind in numerical order.
-func All[S Kind]() []S {
-	var zero S
-	all := make([]S, len(zero.table().names))
-	for n := range all {
-		all[n] = S(n)
-	}
-	return all
-}
-
 // rules are looplab events that stand or fall together: those of TaskFlow, or
 // those that one feature of Ebb adds.
 type rules struct {
@@ -159,15 +99,16 @@ func compile(v vocabulary, groups ...rules) *table {
 	return t
 }
 
-// ignoring adds the third class that TaskFlow gives flows and jobs: a state
-// before itself, and the pairs of the cross product from x to that are left.
-func (t *table) ignoring(from, to []string) *table {
+// ignoring adds the third class that TaskFlow gives to flows and jobs: what may
+// happen without effect. A state entered again is always of it. These events are
+// in no machine, since looplab has no such class.
+func (t *table) ignoring(events ...fsm.EventDesc) *table {
 	for n := range t.names {
 		t.ignored.set(uint8(n), uint8(n))
 	}
-	for _, src := range from {
-		for _, dst := range to {
-			t.ignored.set(t.number(src), t.number(dst))
+	for _, event := range events {
+		for _, src := range event.Src {
+			t.ignored.set(t.number(src), t.number(event.Dst))
 		}
 	}
 	return t

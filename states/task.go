@@ -9,8 +9,8 @@ import (
 // Task is the state of a task.
 type Task uint8
 
-// The states of a task. The zero value is TaskPending. Numbers are never given
-// out anew, and Retry shares them.
+// The states of a task. The zero value is TaskPending. Numbers may be stored:
+// they never change. Retry shares them.
 const (
 	// TaskPending has not run, or was reset.
 	TaskPending Task = iota
@@ -66,20 +66,16 @@ var taskRetry = []rules{
 	{
 		feature: "per-task retry",
 		why: "a failed attempt is no failure of the task yet: the task waits in RETRYING until its timer fires, " +
-			"then starts again; while it waits its deadline may pass",
+			"then starts again; like any other state it can be reset",
 		events: fsm.Events{
 			onTask("retry", TaskRetrying, TaskRunning),
 			onTask("start", TaskRunning, TaskRetrying),
+			onTask(Reset, TaskPending, TaskRetrying),
 		},
 	},
 	{
 		feature: "retry of a language",
 		why:     "a language (ASL's Retry) is asked after the failure was stored, so its task is retried out of FAILURE",
 		events:  fsm.Events{onTask("retry", TaskRetrying, TaskFailure)},
-	},
-	{
-		feature: "reset of a waiting task",
-		why:     "TaskFlow's reset writes PENDING over every state it has; RETRYING is one that its tasks do not have",
-		events:  fsm.Events{onTask(Reset, TaskPending, TaskRetrying)},
 	},
 }

@@ -1,0 +1,43 @@
+package states
+
+// Class says whose rule a pair is.
+type Class uint8
+
+const (
+	// TaskFlow marks a rule taken over from OpenStack TaskFlow.
+	TaskFlow Class = iota
+	// Ebb marks a rule of Ebb's own, which a feature of Ebb needs.
+	Ebb
+)
+
+// String returns "T" for TaskFlow and "E" for Ebb.
+func (c Class) String() string {
+	if c == TaskFlow {
+		return "T"
+	}
+	return "E"
+}
+
+// Pair is one legal transition.
+type Pair[S Kind] struct {
+	From, To S
+	Event    string // what happened; with From it determines To
+	Class    Class
+	Feature  string // the feature of Ebb that needs the pair; empty for TaskFlow's
+	Why      string // why the feature needs it; empty for TaskFlow's
+}
+
+// Pairs lists every legal transition of a kind in the order of its definition:
+// TaskFlow's, then Ebb's feature by feature. Those of the event Reset are among
+// them; CheckReset asks for these, Check for all others.
+func Pairs[S Kind]() []Pair[S] {
+	var zero S
+	var pairs []Pair[S]
+	for _, p := range zero.table().pairs {
+		pairs = append(pairs, Pair[S]{
+			From: S(p.from), To: S(p.to), Event: p.event,
+			Class: p.rules.class(), Feature: p.rules.feature, Why: p.rules.why,
+		})
+	}
+	return pairs
+}
