@@ -1,0 +1,56 @@
+# Ebb's tasks. `make` lists them.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+FUZZTIME ?= 60s
+BENCH ?= .
+EBB_CRASH_KILLS ?= 5000
+
+.PHONY: help
+help: ## list the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: build
+build: ## build bin/ebb, one static binary
+	CGO_ENABLED=0 go build -trimpath -o bin/ebb ./cmd/ebb
+
+.PHONY: test
+test: ## run all tests of all modules
+	go test work
+
+.PHONY: race
+race: ## run all tests under the race detector, without the long ones
+	go test -race -short work
+
+.PHONY: lint
+lint: ## run golangci-lint over all modules, built first if need be
+	bash .ci/lint
+
+.PHONY: fmt
+fmt: ## format the code and mend what the linters can mend
+	bash .ci/lint --fix
+
+.PHONY: fuzz
+fuzz: ## fuzz each Fuzz target in turn for FUZZTIME (60s)
+	@git grep -Eo '^func Fuzz\w+' -- '*_test.go' | sort -u | while IFS=: read -r file target; do \
+		target=$${target#func }; \
+		echo "== $$(dirname "$$file") $$target"; \
+		go test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks that match BENCH (all)
+	go test -run '^$$' -bench '$(BENCH)' -benchmem work
+
+.PHONY: golden
+golden: ## rewrite golden files and generated pages from what the code gives now; read the diff
+	go test $$(git grep -lE 'flag\.Bool\("update"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -update
+
+.PHONY: soak
+soak: ## run the crash tests with EBB_CRASH_KILLS (5000) kills instead of 200, for as long as it takes
+	EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) go test -v -count 1 -timeout 0 -run Crash work
+
+.PHONY: ci
+ci: ## do all that a change must pass
+	CI=true bash .ci/run

@@ -1,0 +1,76 @@
+// Testlog reads what `go test -json` prints. It is a command of .ci/run:
+//
+//	go test -json work | tee log | testlog watch
+//	testlog summary <log
+//
+// Watch prints a line for each package and the output of each failed test while the tests run.
+// Summary prints which tests were skipped and why, the lines in which tests report their conformance, and last of all
+// "N passed, M failed, K skipped", which counts subtests too.
+//
+// Summary exits with 1 when a test failed, when none passed, and when one was skipped for want of a service that is here:
+// a test that needs a service and does not find it skips with "needs <service>: …", and such a skip is an oversight on a
+// machine that has it. The services it knows are in services.go.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdin, os.Stdout)
+	if err == nil {
+		return
+	}
+	if !errors.Is(err, errNotPassed) {
+		fmt.Fprintln(os.Stderr, "testlog:", err)
+	}
+	os.Exit(1)
+}
+
+// errNotPassed is returned when the summary, which was printed, is not that of tests that passed.
+var errNotPassed = errors.New("the tests did not pass")
+
+func run(args []string, in io.Reader, out io.Writer) error {
+	switch strings.Join(args, " ") {
+	case "watch":
+		_, err := read(in, out)
+		return err
+	case "summary":
+		t, err := read(in, io.Discard)
+		if err != nil {
+			return err
+		}
+		return summarise(t, out)
+	default:
+		return fmt.Errorf("want one argument, watch or summary, not %q", args)
+	}
+}
+
+// summarise prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
+func summarise(t *tally, out io.Writer) error {
+	oversights := 0
+	for _, s := range t.skips {
+		fmt.Fprintf(out, "skipped: %s: %s: %s\n", s.pkg, s.test, s.reason)
+		if service := s.needs(); service != "" {
+			if where := whereIs(service); where != "" {
+				oversights++
+				fmt.Fprintf(out, "FAIL: it should have run: %s\n", where)
+			}
+		}
+	}
+	for _, line := range t.conformance {
+		fmt.Fprintln(out, line)
+	}
+	if t.passed == 0 {
+		fmt.Fprintln(out, "FAIL: no test passed: is this the output of go test -json?")
+	}
+	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, len(t.skips))
+	if t.failed > 0 || t.passed == 0 || oversights > 0 {
+		return errNotPassed
+	}
+	return nil
+}

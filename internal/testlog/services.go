@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// services finds, by the name that tests give it, what a test may have to do without. Each looks where the tests look and
+// says what it found, or nothing.
+var services = map[string]func() string{
+	"postgres":    findPostgres,
+	"conformance": findConformance,
+}
+
+// whereIs says that a service is here and where, or nothing if it is not. One that it does not know counts as here, or
+// tests that need it could be skipped for ever.
+func whereIs(service string) string {
+	find, known := services[service]
+	if !known {
+		return fmt.Sprintf("nobody knows how to look for %s: add it to internal/testlog/services.go", service)
+	}
+	return find()
+}
+
+// findPostgres looks at EBB_TEST_POSTGRES, then for a server on this machine.
+func findPostgres() string {
+	if os.Getenv("EBB_TEST_POSTGRES") != "" {
+		return "EBB_TEST_POSTGRES is set"
+	}
+	if at := answering([]address{{"unix", "/var/run/postgresql/.s.PGSQL.5432"}, {"tcp", "127.0.0.1:5432"}}); at != "" {
+		return "postgres answers at " + at
+	}
+	return ""
+}
+
+// findConformance looks for the folder of recorded truth: EBB_CONFORMANCE, or beside the checkout at whose top it is run.
+func findConformance() string {
+	folder := os.Getenv("EBB_CONFORMANCE")
+	if folder == "" {
+		folder = filepath.Join("..", "shared", "conformance")
+	}
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return ""
+	}
+	return folder + " is here"
+}
+
+// address is where a server may listen.
+type address struct{ network, at string }
+
+// answering returns the first address that accepts a connection within a second, or nothing.
+func answering(addresses []address) string {
+	dialer := net.Dialer{Timeout: time.Second}
+	for _, a := range addresses {
+		if conn, err := dialer.DialContext(context.Background(), a.network, a.at); err == nil {
+			_ = conn.Close()
+			return a.at
+		}
+	}
+	return ""
+}
