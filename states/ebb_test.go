@@ -1,6 +1,7 @@
 package states_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,9 +33,7 @@ func TestEbbPairs(t *testing.T) {
 		"per-task retry":      {{"RUNNING", "RETRYING"}, {"RETRYING", "RUNNING"}, {"RETRYING", "PENDING"}},
 		"retry of a language": {{"FAILURE", "RETRYING"}},
 	}
-	for feature, arrows := range atom {
-		task[feature] = arrows
-	}
+	maps.Copy(task, atom)
 	flow := map[string][]arrow{
 		"retry --from":            {{"REVERTED", "RUNNING"}},
 		"skip of a failed revert": {{"FAILURE", "REVERTED"}},

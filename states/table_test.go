@@ -31,7 +31,9 @@ func TestCompileRefusesMistakes(t *testing.T) {
 			"states: lamp: pull from OFF is defined twice",
 		},
 		{
-			"more states than bits", vocabulary{"lamp", make([]string, maxStates+1)}, nil,
+			"more states than bits",
+			vocabulary{"lamp", make([]string, maxStates+1)},
+			nil,
 			"states: lamp has 17 states, a table holds 16",
 		},
 	} {

@@ -2,6 +2,7 @@ package states_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/ebbflow/ebb/states"
@@ -60,7 +61,7 @@ var (
 		{"REVERTED", "PENDING"},
 		{"IGNORE", "PENDING"},
 	}
-	taskflowRetry = append(taskflowTask[:len(taskflowTask):len(taskflowTask)],
+	taskflowRetry = append(slices.Clip(taskflowTask),
 		arrow{"SUCCESS", "RETRYING"},
 		arrow{"RETRYING", "RUNNING"},
 	)
@@ -89,7 +90,7 @@ var (
 var (
 	taskflowFlowReset  = toPending("PENDING", "SUCCESS", "REVERTED")
 	taskflowTaskReset  = toPending("PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE", "IGNORE")
-	taskflowRetryReset = append(taskflowTaskReset[:8:8], toPending("RETRYING")...)
+	taskflowRetryReset = append(slices.Clip(taskflowTaskReset), toPending("RETRYING")...)
 )
 
 func toPending(from ...string) []arrow {

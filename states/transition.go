@@ -65,7 +65,7 @@ func Ignored[S Kind](from, to S) bool {
 	return from.table().ignored.has(uint8(from), uint8(to))
 }
 
-// refuse is apart from its callers to keep them small enough to be inlined.
+// refuse says what would have been legal. Only an illegal pair pays for that.
 func refuse(t *table, g *grid, from, to uint8) error {
 	return &TransitionError{
 		Kind:  t.kind,
