@@ -95,6 +95,7 @@ func (t *tally) addOutput(e event, course io.Writer) {
 		t.conformance = append(t.conformance, match[1])
 	}
 	switch {
+	case strings.HasPrefix(e.Output, "=== "): // a test starts, waits or goes on
 	case e.Test != "":
 		if t.open[e.Package] == nil {
 			t.open[e.Package] = map[string][]string{}

@@ -27,6 +27,7 @@ const good = `
 
 // bad is the log of a test that fails, a package that does not build, and a process that dies in a test.
 const bad = `
+{"Action":"output","Package":"bad","Test":"TestC","Output":"=== RUN   TestC\n"}
 {"Action":"output","Package":"bad","Test":"TestC","Output":"    c_test.go:3: one is not two\n"}
 {"Action":"fail","Package":"bad","Test":"TestC"}
 {"Action":"output","Package":"bad","Output":"FAIL\n"}
