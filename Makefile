@@ -44,8 +44,12 @@ bench: ## run the benchmarks that match BENCH (all)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem work
 
 .PHONY: golden
-golden: ## rewrite golden files and generated pages from what the code gives now; read the diff
+golden: ## rewrite all golden files and generated pages from what the code gives now; read the diff
 	go test $$(git grep -lE 'flag\.Bool\("update"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|') -update
+
+.PHONY: docs
+docs: ## rewrite the generated pages of docs/reference
+	go test ./states -update
 
 .PHONY: soak
 soak: ## run the crash tests with EBB_CRASH_KILLS (5000) kills instead of 200, for as long as it takes
