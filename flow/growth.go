@@ -58,13 +58,14 @@ const (
 	JoinFailed                  // a child of the group Name failed, and the others were ended
 	Overdue                     // the flow's deadline passed; its open nodes were cancelled
 	Continue                    // the last answer asked for More
+	Stopped                     // the run is ended from outside, Failure says why if anyone did; of the answer only Events count
 )
 
 // String returns the kind's name.
 func (k CauseKind) String() string {
 	return [...]string{
 		Begin: "begin", Ended: "ended", Failed: "failed", Joined: "joined",
-		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue",
+		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue", Stopped: "stopped",
 	}[k]
 }
 
@@ -77,9 +78,10 @@ type Cause struct {
 	Attempt int           // Ended, Failed, Joined, JoinFailed: which attempt of the node ended, from 1
 	Result  atom.Value    // Ended
 	Results []atom.Value  // Joined
-	Failure *atom.Failure // Failed, JoinFailed, Overdue
+	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped
 	Index   int           // JoinFailed: which child failed
-	Aborted []string      // JoinFailed, Overdue: paths of the nodes that were open and have been ended, in the order they were added
+	EndNote atom.Value    // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
+	Aborted []string      // JoinFailed, Overdue, Stopped: paths of the nodes that were open and have been ended, in the order they were added
 }
 
 // A Growth is a language's answer. The zero Growth lets the flow go on with
@@ -99,13 +101,15 @@ type Growth struct {
 type Again struct {
 	After time.Duration // how long to wait first
 	Note  atom.Value    // the node's new note; nil leaves it as it was
+	Input atom.Value    // Work: its new input; Fork: what the group shares from now on; nil leaves it as it was
 }
 
 // An End is how a growing flow ends: with Failure, or well with Value.
 type End struct {
 	Value    atom.Value
 	Failure  *atom.Failure
-	TimedOut bool // with Failure: the flow ended because its deadline passed
+	TimedOut bool       // with Failure: the flow ended because its deadline passed
+	Note     atom.Value // of a child: what its parent is told beside the result, see [Cause]
 }
 
 // An Event is one line of a language's own history, for example one of AWS's
@@ -136,15 +140,16 @@ func (k Kind) String() string { return [...]string{Work: "work", Timer: "timer",
 // A Spec describes a node to be added: data, never a closure, so it can be
 // stored and taken up by another process.
 type Spec struct {
-	Name    string        `json:"name"` // unique within its flow
-	Kind    Kind          `json:"kind"`
-	Task    string        `json:"task,omitempty"`    // Work: what the registry knows the task by, such as exec:./book
-	Input   atom.Value    `json:"-"`                 // Work: what the task receives
-	Note    atom.Value    `json:"-"`                 // given back with every cause that is about the node
-	Timeout time.Duration `json:"timeout,omitempty"` // Work: how long an attempt may take; 0 is without limit
-	Due     time.Time     `json:"due,omitzero"`      // Timer: when it ends
-	Undo    *Undo         `json:"undo,omitempty"`    // Work: how to undo it; nil when it cannot be
-	Group   *Group        `json:"group,omitempty"`   // Fork
+	Name      string        `json:"name"` // unique within its flow
+	Kind      Kind          `json:"kind"`
+	Task      string        `json:"task,omitempty"`      // Work: what the registry knows the task by, such as exec:./book
+	Input     atom.Value    `json:"-"`                   // Work: what the task receives
+	Note      atom.Value    `json:"-"`                   // given back with every cause that is about the node
+	Timeout   time.Duration `json:"timeout,omitempty"`   // Work: how long an attempt may take; 0 is without limit
+	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work: how long a deferred attempt may be silent; 0 is without limit
+	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work: when it starts at the earliest
+	Undo      *Undo         `json:"undo,omitempty"`      // Work: how to undo it; nil when it cannot be
+	Group     *Group        `json:"group,omitempty"`     // Fork
 }
 
 // Undo names the task that undoes another.
