@@ -1,0 +1,20 @@
+package asl
+
+// The limits within which definitions are read and machines run.
+const (
+	// MaxDefinition is the size in bytes of the longest definition.
+	MaxDefinition = 1 << 20
+	// MaxNesting is how deep objects and arrays of a definition may nest.
+	MaxNesting = 200
+	// MaxPayload is the size in bytes of the largest effective input, task
+	// result, state output or variable, as AWS has it. A larger one fails the
+	// state with States.DataLimitExceeded.
+	MaxPayload = 256 << 10
+	// MaxProblems is how many problems Parse reports before it stops looking.
+	MaxProblems = 100
+
+	maxNameLength = 80  // of states and variables
+	maxValueDepth = 500 // of data that is looked into
+	maxQuoted     = 80  // of a text quoted in a message
+	stepBudget    = 500 // states that one answer walks through
+)

@@ -1,0 +1,77 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// Depth says how much is left out when a decider says no.
+type Depth uint8
+
+// The depths, widest first.
+const (
+	DepthAll       Depth = iota // the node and all that comes after it
+	DepthFlow                   // the node and what comes after it in its own flow
+	DepthNeighbors              // the node and what comes directly after it
+	DepthAtom                   // only the node
+)
+
+// String returns TaskFlow's word for d.
+func (d Depth) String() string {
+	return [...]string{DepthAll: "ALL", DepthFlow: "FLOW", DepthNeighbors: "NEIGHBORS", DepthAtom: "ATOM"}[d]
+}
+
+// A Decider says whether what a link leads to shall run. It must be a pure
+// function; its decision is stored, and it is not asked again about it.
+type Decider struct {
+	Symbol string // whose value is passed; "" when only results are looked at
+	Decide func(value atom.Value, results Results) (bool, error)
+	Label  string // for pictures
+}
+
+// Results are the results of the atoms that a decider's link, and the other
+// links with deciders into the same node, come from, by name. Atoms that were
+// left out are not among them.
+type Results map[string]atom.Value
+
+type link struct {
+	from, to Node
+	decider  *Decider
+	depth    Depth
+}
+
+// A LinkOption says more about a link.
+type LinkOption func(*link)
+
+// When runs the node only if f says so about the value of key.
+func When[T any](key atom.Key[T], f func(T) bool) LinkOption {
+	return func(l *link) {
+		l.decider = &Decider{
+			Symbol: key.Name(),
+			Label:  "when " + key.Name(),
+			Decide: func(value atom.Value, _ Results) (bool, error) {
+				var v T
+				if err := value.Decode(&v); err != nil {
+					return false, fmt.Errorf("flow: decide by %q: %w", key.Name(), err)
+				}
+				return f(v), nil
+			},
+		}
+	}
+}
+
+// Decide runs the node only if f says so about the results of the atoms it is
+// linked from.
+func Decide(f func(Results) bool) LinkOption {
+	return func(l *link) {
+		l.decider = &Decider{
+			Label:  "if decided",
+			Decide: func(_ atom.Value, results Results) (bool, error) { return f(results), nil },
+		}
+	}
+}
+
+// LeaveOut says how much is left out when the decider says no. The default is
+// DepthAll.
+func LeaveOut(d Depth) LinkOption { return func(l *link) { l.depth = d } }

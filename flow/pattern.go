@@ -1,0 +1,145 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// A Node is what a flow is made of: an *atom.Atom, or another flow.
+type Node interface {
+	Name() string
+}
+
+// A Flow is a node made of nodes: [LinearFlow], [UnorderedFlow], [GraphFlow], or
+// a [GrowingFlow].
+type Flow interface {
+	Node
+	isFlow()
+}
+
+// arrangement is how a pattern orders its children.
+type arrangement uint8
+
+const (
+	linear arrangement = iota
+	unordered
+	graph
+)
+
+func (a arrangement) String() string {
+	return [...]string{linear: "linear", unordered: "unordered", graph: "graph"}[a]
+}
+
+// pattern is what the three patterns have in common.
+type pattern struct {
+	name     string
+	arranged arrangement
+	children []Node
+	retry    *atom.Atom
+	links    []link
+	target   Node
+}
+
+func (p *pattern) Name() string      { return p.name }
+func (p *pattern) isFlow()           {}
+func (p *pattern) pattern() *pattern { return p }
+
+func (p *pattern) setRetry(r *atom.Atom) {
+	if r.Kind() != atom.KindRetry {
+		panic(fmt.Sprintf("flow: %q: %q is a task, not a retry", p.name, r.Name()))
+	}
+	if r.Name() == "" {
+		r = r.Renamed(p.name + "_retry")
+	}
+	p.retry = r
+}
+
+func (p *pattern) add(nodes []Node) {
+	for _, n := range nodes {
+		if !p.has(n) { // the same node twice is one node
+			p.children = append(p.children, n)
+		}
+	}
+}
+
+// has compares with the last few children only while a pattern is built; that a
+// node stands in two places is found by Compile.
+func (p *pattern) has(n Node) bool {
+	for i := len(p.children) - 1; i >= 0 && i >= len(p.children)-8; i-- {
+		if p.children[i] == n {
+			return true
+		}
+	}
+	return false
+}
+
+// A LinearFlow runs its children one after the other.
+type LinearFlow struct{ pattern }
+
+// Linear returns a flow that runs the nodes in order, and undoes them in
+// reverse order.
+func Linear(name string, nodes ...Node) *LinearFlow {
+	f := &LinearFlow{pattern{name: name, arranged: linear}}
+	f.add(nodes)
+	return f
+}
+
+// Add appends nodes.
+func (f *LinearFlow) Add(nodes ...Node) *LinearFlow { f.add(nodes); return f }
+
+// WithRetry lets r decide what a failure inside the flow means. It panics when
+// r is not a retry.
+func (f *LinearFlow) WithRetry(r *atom.Atom) *LinearFlow { f.setRetry(r); return f }
+
+// An UnorderedFlow runs its children side by side. They cannot see each other's
+// results.
+type UnorderedFlow struct{ pattern }
+
+// Unordered returns a flow that runs the nodes in any order.
+func Unordered(name string, nodes ...Node) *UnorderedFlow {
+	f := &UnorderedFlow{pattern{name: name, arranged: unordered}}
+	f.add(nodes)
+	return f
+}
+
+// Add adds nodes.
+func (f *UnorderedFlow) Add(nodes ...Node) *UnorderedFlow { f.add(nodes); return f }
+
+// WithRetry lets r decide what a failure inside the flow means. It panics when
+// r is not a retry.
+func (f *UnorderedFlow) WithRetry(r *atom.Atom) *UnorderedFlow { f.setRetry(r); return f }
+
+// A GraphFlow runs a child when all that it depends on have run: those that
+// provide what it requires, and those linked to it.
+type GraphFlow struct{ pattern }
+
+// Graph returns a flow whose order follows from what its nodes require and
+// provide, and from its links.
+func Graph(name string, nodes ...Node) *GraphFlow {
+	f := &GraphFlow{pattern{name: name, arranged: graph}}
+	f.add(nodes)
+	return f
+}
+
+// Add adds nodes.
+func (f *GraphFlow) Add(nodes ...Node) *GraphFlow { f.add(nodes); return f }
+
+// WithRetry lets r decide what a failure inside the flow means. It panics when
+// r is not a retry.
+func (f *GraphFlow) WithRetry(r *atom.Atom) *GraphFlow { f.setRetry(r); return f }
+
+// Link makes to run after from. With a decider ([When], [Decide]) to runs only
+// if the decider says so. A link over an existing one adds its decider to that.
+func (f *GraphFlow) Link(from, to Node, opts ...LinkOption) *GraphFlow {
+	l := link{from: from, to: to}
+	for _, opt := range opts {
+		opt(&l)
+	}
+	f.links = append(f.links, l)
+	return f
+}
+
+// Target limits the flow to the node and what it depends on. The other nodes do
+// not exist when it runs. nil lifts the limit.
+func (f *GraphFlow) Target(n Node) *GraphFlow { f.target = n; return f }

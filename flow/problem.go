@@ -1,0 +1,101 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrDuplicate is wrapped when two nodes have one name, or one node stands in
+	// two places.
+	ErrDuplicate = errors.New("duplicate")
+	// ErrMissing is wrapped when nothing provides what an atom requires.
+	ErrMissing = errors.New("missing dependency")
+	// ErrAmbiguous is wrapped when several nodes of a graph provide what another
+	// requires.
+	ErrAmbiguous = errors.New("ambiguous dependency")
+	// ErrCycle is wrapped when nodes of a graph depend on each other.
+	ErrCycle = errors.New("dependency cycle")
+	// ErrType is wrapped when a symbol is required as another type than it is
+	// provided as.
+	ErrType = errors.New("type mismatch")
+	// ErrInvalid is wrapped when something is no part of a flow: a node of a
+	// foreign type, an empty name, a link to a stranger.
+	ErrInvalid = errors.New("invalid")
+)
+
+// A Problem is one mistake in the definition of a flow.
+type Problem struct {
+	Flow   string // name of the flow it is in
+	Atom   string // name of the node it is about; may be ""
+	Symbol string // the symbol it is about; may be ""
+	Kind   error  // one of the sentinels of this package
+	Text   string // what is wrong, and how to mend it
+}
+
+// Error returns the problem's text, with place and fix.
+func (p *Problem) Error() string { return "flow: " + p.Text }
+
+// Unwrap returns the sentinel.
+func (p *Problem) Unwrap() error { return p.Kind }
+
+// Problems are all mistakes of a flow, found before anything runs.
+type Problems []*Problem
+
+// Error returns one problem a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the problems.
+func (ps Problems) Unwrap() []error {
+	errs := make([]error, len(ps))
+	for i, p := range ps {
+		errs[i] = p
+	}
+	return errs
+}
+
+// didYouMean returns " (did you mean "x"?)" for the candidate nearest to name,
+// or "" when none is near.
+func didYouMean(name string, candidates []string) string {
+	best, bestDist := "", len(name)/3+2
+	for _, c := range candidates {
+		if d := editDistance(name, c, bestDist); d < bestDist {
+			best, bestDist = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// editDistance returns the Levenshtein distance of a and b, or limit when it is
+// not smaller.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], cost
+		}
+	}
+	return min(row[len(b)], limit)
+}

@@ -1,0 +1,246 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sort"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// wire checks that every argument of every atom can get its value, and as the
+// type it wants.
+func (c *compiler) wire() {
+	p := c.plan
+	wanted := map[string]bool{}
+	for i := range p.Atoms {
+		a := &p.Atoms[i]
+		c.wireArgs(int32(i), a, a.Args(), wanted)
+		if rev := a.RevertArgs(); len(rev) > 0 && (len(a.Args()) == 0 || &rev[0] != &a.Args()[0]) {
+			c.wireArgs(int32(i), a, rev, wanted)
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(c.inputs)) {
+		if list := p.providers[s]; len(list) > 0 {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("the input %q hides what atom %q provides under that name; rename one of them",
+				s, p.Atoms[list[0].atom].Name()))
+		}
+	}
+}
+
+func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[string]bool) {
+	p := c.plan
+	for _, arg := range args {
+		if arg.Symbol == "" {
+			if a.Language == nil && arg.Name == "" {
+				c.problem(p.FlowOf(a.Node), a.Name(), "", ErrMissing,
+					"atom %q takes a %v, which is no struct; say with atom.From which symbol it is", a.Name(), arg.Type)
+			}
+			continue
+		}
+		if _, ok := a.Injected(arg.Symbol); ok {
+			continue
+		}
+		if typ, ok := c.inputs[arg.Symbol]; ok {
+			if !fits(typ, arg.Type) {
+				c.problem(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but the input has it as %v",
+					a.Name(), arg.Symbol, arg.Type, typ)
+			}
+			if !wanted[arg.Symbol] {
+				wanted[arg.Symbol] = true
+				p.Inputs = append(p.Inputs, Input{arg.Symbol, arg.Type, a.Name()})
+			}
+			continue
+		}
+		found := false
+		for from, part := range p.providersOf(i, arg.Symbol) {
+			found = true
+			if !fits(part.Type, arg.Type) {
+				c.problem(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but atom %q provides it as %v",
+					a.Name(), arg.Symbol, arg.Type, p.Atoms[from].Name(), part.Type)
+			}
+			break
+		}
+		if !found && !arg.Optional {
+			c.missing(i, a, arg.Symbol)
+		}
+	}
+}
+
+func (c *compiler) missing(i int32, a *PlanAtom, symbol string) {
+	p := c.plan
+	if list := p.providers[symbol]; len(list) > 0 {
+		c.problem(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which atom %q provides, but not before it; link or reorder them",
+			a.Name(), symbol, p.Atoms[list[0].atom].Name())
+		return
+	}
+	candidates := slices.Collect(maps.Keys(c.inputs))
+	for s := range p.Symbols {
+		candidates = append(candidates, s)
+	}
+	slices.Sort(candidates)
+	c.problem(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which nothing before it provides%s",
+		a.Name(), symbol, didYouMean(symbol, candidates))
+}
+
+func (p *Plan) providersOf(i int32, symbol string) func(yield func(int32, atom.Provide) bool) {
+	return func(yield func(int32, atom.Provide) bool) { p.Providers(i, symbol, yield) }
+}
+
+// Providers calls yield with the atoms whose value of symbol the given atom may
+// see, nearest first, each with the part of its result that is meant. The retry
+// of a flow is visible to all in it; a child sees what came before it; children
+// of an unordered flow do not see each other.
+func (p *Plan) Providers(of int32, symbol string, yield func(provider int32, part atom.Provide) bool) {
+	list := p.providers[symbol]
+	at := p.Atoms[of].Node
+	i := len(list)
+	if !p.inGraph(at) {
+		i = sort.Search(len(list), func(k int) bool { return p.Atoms[list[k].atom].Node >= at })
+	}
+	for i--; i >= 0; i-- {
+		from := p.Atoms[list[i].atom].Node
+		lca, ok := p.precedes(from, at)
+		if ok {
+			if !yield(list[i].atom, p.Atoms[list[i].atom].Provides()[list[i].part]) {
+				return
+			}
+			continue
+		}
+		if f := &p.flows[lca]; from < at && f.arranged == unordered {
+			// No other child of f is visible either: go on in front of them.
+			i = sort.Search(i, func(k int) bool { return p.Atoms[list[k].atom].Node >= f.firsts[0] })
+		}
+	}
+}
+
+// inGraph reports whether a flow around the node is a graph: only then may what
+// comes later in the walk run earlier.
+func (p *Plan) inGraph(n int32) bool {
+	for f := p.Nodes[n].Flow; f >= 0; f = p.flows[f].parent {
+		if p.flows[f].arranged == graph {
+			return true
+		}
+	}
+	return false
+}
+
+// precedes reports whether node a surely ends before node b begins, and the
+// innermost flow that holds both.
+func (p *Plan) precedes(a, b int32) (lca int32, ok bool) {
+	fa, fb := p.Nodes[a].Flow, p.Nodes[b].Flow
+	ba, bb := p.branch(a, fa), p.branch(b, fb)
+	for fa != fb { // flows are numbered in the order of the walk: the larger is the deeper, or the later
+		if fa > fb {
+			ba, fa = p.flows[fa].branch, p.flows[fa].parent
+		} else {
+			bb, fb = p.flows[fb].branch, p.flows[fb].parent
+		}
+	}
+	f := &p.flows[fa]
+	switch {
+	case a == b || ba == bb:
+		return fa, false
+	case ba == retryBranch:
+		return fa, true
+	case bb == retryBranch:
+		return fa, false
+	}
+	switch f.arranged {
+	case linear:
+		return fa, ba < bb
+	case graph:
+		return fa, f.reaches(ba, bb)
+	default:
+		return fa, false
+	}
+}
+
+// retryBranch stands for a flow's retry among its children.
+const retryBranch = -1
+
+// branch returns which child of its own flow an atom's node is.
+func (p *Plan) branch(n, f int32) int32 {
+	fl := &p.flows[f]
+	if fl.retry >= 0 && p.Atoms[fl.retry].Node == n {
+		return retryBranch
+	}
+	return int32(sort.Search(len(fl.firsts), func(k int) bool { return fl.firsts[k] > n })) - 1
+}
+
+// reaches reports whether child b of a graph depends on child a, directly or
+// not.
+func (f *planFlow) reaches(a, b int32) bool {
+	if slices.Contains(f.after[b], a) {
+		return true
+	}
+	seen := map[int32]bool{}
+	for work := slices.Clone(f.after[b]); len(work) > 0; {
+		n := work[len(work)-1]
+		work = work[:len(work)-1]
+		if n == a {
+			return true
+		}
+		if !seen[n] {
+			seen[n] = true
+			work = append(work, f.after[n]...)
+		}
+	}
+	return false
+}
+
+// fits reports whether what is encoded from one type can be decoded into
+// another. Types that are not known fit.
+func fits(from, into reflect.Type) bool {
+	if from == nil || into == nil {
+		return true
+	}
+	for from.Kind() == reflect.Pointer {
+		from = from.Elem()
+	}
+	for into.Kind() == reflect.Pointer {
+		into = into.Elem()
+	}
+	a, b := shape(from), shape(into)
+	return from == into || a == anyShape || b == anyShape || a == b && a != ownShape
+}
+
+type encodedShape uint8
+
+const (
+	anyShape encodedShape = iota
+	boolShape
+	numberShape
+	stringShape
+	listShape
+	objectShape
+	ownShape // an encoding of the type's own
+)
+
+func shape(t reflect.Type) encodedShape {
+	switch k := t.Kind(); {
+	case k == reflect.Interface:
+		return anyShape
+	case t == reflect.TypeFor[atom.Value]():
+		return anyShape
+	case t.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()),
+		t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()):
+		return ownShape
+	case k == reflect.Bool:
+		return boolShape
+	case k >= reflect.Int && k <= reflect.Float64:
+		return numberShape
+	case k == reflect.String:
+		return stringShape
+	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return stringShape
+	case k == reflect.Slice || k == reflect.Array:
+		return listShape
+	case k == reflect.Map || k == reflect.Struct:
+		return objectShape
+	default:
+		return ownShape
+	}
+}
