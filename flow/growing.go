@@ -9,12 +9,10 @@ type GrowingFlow struct {
 	lang Language
 }
 
-// Growing returns a flow that grows as lang says. As the whole of a run its
-// input is the run's input. Within another flow it is an object of the symbols
-// it requires ([atom.Requires]), and its result is provided as [atom.Provides]
-// says.
-func Growing(name string, lang Language, opts ...atom.Option) *GrowingFlow {
-	return &GrowingFlow{self: atom.New(name, grown{}, opts...), lang: lang}
+// Growing returns a flow that grows as lang says. It is the whole of a run: its
+// input is the run's input, its end the run's end.
+func Growing(name string, lang Language) *GrowingFlow {
+	return &GrowingFlow{self: atom.New(name, grown{}), lang: lang}
 }
 
 // Name returns the flow's name.

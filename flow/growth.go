@@ -168,21 +168,11 @@ type UndoAsk struct {
 }
 
 // A Group is a set of child flows of one kind that run side by side. They are
-// made as slots free and joined in order of their index; the first that fails
-// ends the others.
+// made as slots free and joined in order of their index. The first that fails
+// ends the others: their atoms are cancelled and waited for, so what they did
+// can be undone.
 type Group struct {
 	Count  int        `json:"count"`           // how many children
 	Slots  int        `json:"slots,omitempty"` // how many at once; 0 is all
-	Join   Join       `json:"join,omitempty"`
-	Shared atom.Value `json:"-"` // given to every child with every question
+	Shared atom.Value `json:"-"`               // given to every child with every question
 }
-
-// Join says what becomes of children that are still at work when a sibling has
-// failed.
-type Join uint8
-
-// The joins.
-const (
-	Wait    Join = iota // their atoms are cancelled and waited for, so what they did can be undone
-	Abandon             // their atoms are cancelled and not waited for
-)

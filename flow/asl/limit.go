@@ -16,5 +16,6 @@ const (
 	maxNameLength = 80  // of states and variables
 	maxValueDepth = 500 // of data that is looked into
 	maxQuoted     = 80  // of a text quoted in a message
+	maxCandidates = 500 // names among which the one that was meant is looked for
 	stepBudget    = 500 // states that one answer walks through
 )

@@ -3,6 +3,9 @@ package asl
 // nearest returns the candidate that was most likely meant by name, or "" when
 // none is close.
 func nearest(name string, candidates []string) string {
+	if len(candidates) > maxCandidates {
+		return ""
+	}
 	best, bestDistance := "", 1+max(1, len(name)/3)
 	for _, candidate := range candidates {
 		if d := distance(name, candidate, bestDistance); d < bestDistance {
