@@ -1,0 +1,80 @@
+package jsonpath
+
+import "strings"
+
+// equality says whether a number equals the text that spells it.
+type equality bool
+
+const (
+	strict equality = false
+	loose  equality = true
+)
+
+// equal compares two values of any shape. Only what it compares at the top may
+// be loose.
+func (e *evaluation) equal(a, b any, how equality) (bool, error) {
+	if err := e.spend(1); err != nil {
+		return false, err
+	}
+	switch a := a.(type) {
+	case nil:
+		return b == nil, nil
+	case bool:
+		b, ok := b.(bool)
+		return ok && a == b, nil
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false, nil
+		}
+		return e.equalMembers(a, b)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false, nil
+		}
+		return e.equalElements(a, b)
+	case string:
+		if b, ok := b.(string); ok {
+			return a == b, e.spendText(a)
+		}
+	}
+	order, comparable, err := e.compareNumbers(a, b, how)
+	return comparable && order == 0, err
+}
+
+func (e *evaluation) equalMembers(a, b map[string]any) (bool, error) {
+	for name, value := range a {
+		other, ok := b[name]
+		if !ok {
+			return false, nil
+		}
+		if equal, err := e.equal(value, other, strict); !equal || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (e *evaluation) equalElements(a, b []any) (bool, error) {
+	for i := range a {
+		if equal, err := e.equal(a[i], b[i], strict); !equal || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// compare orders two texts by their bytes, which is the order of their code
+// points, or two numbers, one of which may be text that spells it.
+func (e *evaluation) compare(a, b any) (order int, comparable bool, err error) {
+	if err := e.spend(1); err != nil {
+		return 0, false, err
+	}
+	if a, ok := a.(string); ok {
+		if b, ok := b.(string); ok {
+			return strings.Compare(a, b), true, e.spendText(a)
+		}
+	}
+	return e.compareNumbers(a, b, loose)
+}

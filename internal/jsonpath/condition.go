@@ -1,0 +1,166 @@
+package jsonpath
+
+import "strings"
+
+// A condition is what a filter asks of a value: allOf, anyOf, negation,
+// existence or comparison.
+type condition interface {
+	holds(e *evaluation, node any) (bool, error)
+	print(b *strings.Builder)
+}
+
+// allOf is a && b && …
+type allOf []condition
+
+func (c allOf) holds(e *evaluation, node any) (bool, error) {
+	for _, part := range c {
+		if ok, err := part.holds(e, node); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (c allOf) print(b *strings.Builder) { printParts(b, c, " && ") }
+
+// anyOf is a || b || …
+type anyOf []condition
+
+func (c anyOf) holds(e *evaluation, node any) (bool, error) {
+	for _, part := range c {
+		if ok, err := part.holds(e, node); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
+}
+
+func (c anyOf) print(b *strings.Builder) { printParts(b, c, " || ") }
+
+func printParts(b *strings.Builder, parts []condition, operator string) {
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteString(operator)
+		}
+		printGrouped(b, part)
+	}
+}
+
+// printGrouped puts parentheses around what is itself made of parts.
+func printGrouped(b *strings.Builder, c condition) {
+	switch c.(type) {
+	case allOf, anyOf:
+		b.WriteByte('(')
+		c.print(b)
+		b.WriteByte(')')
+	default:
+		c.print(b)
+	}
+}
+
+// negation is !c
+type negation struct{ of condition }
+
+func (c negation) holds(e *evaluation, node any) (bool, error) {
+	ok, err := c.of.holds(e, node)
+	return !ok && err == nil, err
+}
+
+func (c negation) print(b *strings.Builder) {
+	b.WriteByte('!')
+	if _, ok := c.of.(*comparison); ok {
+		b.WriteByte('(')
+		c.of.print(b)
+		b.WriteByte(')')
+		return
+	}
+	printGrouped(b, c.of)
+}
+
+// existence is @.a: the path leads to something, be it null.
+type existence struct{ of *operand }
+
+func (c existence) holds(e *evaluation, node any) (bool, error) {
+	return c.of.path.exists(e, c.of.start(e, node))
+}
+
+func (c existence) print(b *strings.Builder) { c.of.print(b) }
+
+// comparison is left operator right.
+type comparison struct {
+	operator    operator
+	left, right operand
+	pattern     *pattern // what opMatch has in place of right
+}
+
+func (c *comparison) holds(e *evaluation, node any) (bool, error) {
+	if err := e.spend(1); err != nil {
+		return false, err
+	}
+	left, present, err := c.left.value(e, node)
+	if err != nil {
+		return false, err
+	}
+	if !present {
+		return c.operator.negates(), nil
+	}
+	if c.operator == opMatch {
+		return c.pattern.matches(e, left)
+	}
+	right, present, err := c.right.value(e, node)
+	if err != nil {
+		return false, err
+	}
+	if !present {
+		return c.operator.negates(), nil
+	}
+	return c.operator.apply(e, left, right)
+}
+
+func (c *comparison) print(b *strings.Builder) {
+	c.left.print(b)
+	b.WriteByte(' ')
+	b.WriteString(c.operator.String())
+	b.WriteByte(' ')
+	if c.operator == opMatch {
+		c.pattern.print(b)
+		return
+	}
+	c.right.print(b)
+}
+
+// An operand is one side of a comparison: a path, or a literal when path is
+// nil.
+type operand struct {
+	path     *query
+	fromRoot bool // from $ rather than @
+	literal  any
+}
+
+// start returns the value the operand's path begins at.
+func (o *operand) start(e *evaluation, node any) any {
+	if o.fromRoot {
+		return e.root
+	}
+	return node
+}
+
+func (o *operand) value(e *evaluation, node any) (value any, present bool, err error) {
+	if o.path == nil {
+		return o.literal, true, nil
+	}
+	return o.path.value(e, o.start(e, node))
+}
+
+func (o *operand) print(b *strings.Builder) {
+	if o.path == nil {
+		printLiteral(b, o.literal)
+		return
+	}
+	if o.fromRoot {
+		b.WriteByte('$')
+	} else {
+		b.WriteByte('@')
+	}
+	o.path.print(b, false)
+}

@@ -1,0 +1,164 @@
+package jsonpath
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Get returns what the path names in a document: for a definite path its value,
+// or a *NotFoundError when there is none; for any other the list of all matches
+// in document order, empty when there are none. An evaluation too long fails
+// with ErrBudget.
+//
+// Values are shared with the document and must not be changed.
+func (p *Path) Get(doc any) (any, error) {
+	if !p.definite || p.function != noFunction {
+		return p.compute(doc)
+	}
+	value, resolved := p.lookup(doc)
+	if resolved < len(p.steps) {
+		return nil, &NotFoundError{p.text, p.missing(doc, resolved)}
+	}
+	return value, nil
+}
+
+// compute is Get for paths that need more than a lookup.
+func (p *Path) compute(doc any) (value any, err error) {
+	e := &evaluation{root: doc, left: MaxWork}
+	if p.definite {
+		var resolved int
+		if value, resolved = p.lookup(doc); resolved < len(p.steps) {
+			return nil, &NotFoundError{p.text, p.missing(doc, resolved)}
+		}
+	} else if value, err = p.collect(e, doc); err != nil {
+		return nil, p.overspent(err)
+	}
+	if p.function == noFunction {
+		return value, nil
+	}
+	result, reason, err := p.function.apply(e, value)
+	if err != nil {
+		return nil, p.overspent(err)
+	}
+	if reason != "" {
+		return nil, &NotFoundError{p.text, reason}
+	}
+	return result, nil
+}
+
+// Has reports whether Get would find anything: the value of a definite path, be
+// it null, or at least one match of any other. Its only error is ErrBudget.
+func (p *Path) Has(doc any) (bool, error) {
+	if p.definite && p.function == noFunction {
+		_, resolved := p.lookup(doc)
+		return resolved == len(p.steps), nil
+	}
+	found, err := p.exists(&evaluation{root: doc, left: MaxWork}, doc)
+	return found, p.overspent(err)
+}
+
+func (p *Path) overspent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("jsonpath: %s: %w (limit %d); name the members on the way in place of .. and *", shorten(p.text), err, MaxWork)
+}
+
+// missing says in AWS's words why a lookup got no further than the given number
+// of steps. The first four forms are those of Jayway JsonPath 2.0.
+func (p *Path) missing(doc any, resolved int) string {
+	upTo := query{steps: p.steps[:resolved]}
+	parent, _ := upTo.lookup(doc)
+	s := &p.steps[resolved].selectors[0]
+	here := p.prefix(resolved)
+	if s.kind == selectIndex {
+		switch list := parent.(type) {
+		case []any:
+			return "No results for path: " + p.prefix(len(p.steps))
+		case nil:
+			return "The path " + here + " is null"
+		default:
+			text, _ := json.Marshal(list) // a value json cannot print is left out
+			return fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index, shorten(string(text)))
+		}
+	}
+	if _, ok := parent.(map[string]any); !ok {
+		return fmt.Sprintf("Property %s not found in path %s", p.prefix(resolved + 1)[len(here):], here)
+	}
+	if resolved == len(p.steps)-1 {
+		return "No results for path: " + p.prefix(len(p.steps))
+	}
+	return "Missing property in path " + p.prefix(resolved+1)
+}
+
+// lookup follows the steps of a definite query. It returns how many led
+// somewhere, and the value if all did.
+func (q *query) lookup(value any) (found any, resolved int) {
+	for i := range q.steps {
+		s := &q.steps[i].selectors[0]
+		switch s.kind {
+		case selectName:
+			object, _ := value.(map[string]any)
+			child, ok := object[s.name]
+			if !ok {
+				return nil, i
+			}
+			value = child
+		case selectIndex:
+			list, _ := value.([]any)
+			child, ok := elementAt(list, s.index)
+			if !ok {
+				return nil, i
+			}
+			value = child
+		default:
+			object, ok := value.(map[string]any)
+			if !ok {
+				return nil, i
+			}
+			value = members(object, s.names)
+		}
+	}
+	return value, len(q.steps)
+}
+
+// elementAt returns an element, counted from the end if index is negative.
+func elementAt(list []any, index int) (any, bool) {
+	if index < 0 {
+		index += len(list)
+	}
+	if index < 0 || index >= len(list) {
+		return nil, false
+	}
+	return list[index], true
+}
+
+// members returns an object of those named members that are there.
+func members(object map[string]any, names []string) map[string]any {
+	part := make(map[string]any, len(names))
+	for _, name := range names {
+		if value, ok := object[name]; ok {
+			part[name] = value
+		}
+	}
+	return part
+}
+
+// value evaluates a path within a filter. There present is false instead of an
+// error.
+func (q *query) value(e *evaluation, node any) (value any, present bool, err error) {
+	if q.definite {
+		var resolved int
+		value, resolved = q.lookup(node)
+		if err := e.spend(q.work); err != nil || resolved < len(q.steps) {
+			return nil, false, err
+		}
+	} else if value, err = q.collect(e, node); err != nil {
+		return nil, false, err
+	}
+	if q.function == noFunction {
+		return value, true, nil
+	}
+	result, reason, err := q.function.apply(e, value)
+	return result, reason == "", err
+}

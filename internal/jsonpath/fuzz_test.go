@@ -1,0 +1,96 @@
+package jsonpath
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// sameSteps compares what paths mean, not where it was written.
+var sameSteps = cmp.Options{
+	cmp.AllowUnexported(query{}, step{}, selector{}, slice{}, negation{}, existence{}, comparison{}, operand{}, pattern{}),
+	cmpopts.IgnoreFields(step{}, "offset"),
+	cmpopts.IgnoreFields(pattern{}, "regexp"),
+}
+
+// Whatever is given, Parse either refuses it with a place inside it, or reads a
+// path that is read the same from both of its spellings and whose evaluation
+// ends, within the budget, in one of the documented ways.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"$", "$$.a", "$v[0]", "$.a.b[0].c", "$.a..b", "$..*", "$['a','b']", "$['a','b'].c", "$[-1:0:-2]", "$[0,1,*]",
+		`$.a\.b.\uD800\uDF46`, `$["\u0041\n'\""]`, "$[?(@.a == 'x' && !(@.b < 1e3 || @..c) || $.d[0])]",
+		"$[?(@.a =~ /x\\/y.*/i)].b", "$[?(@.a in ['b', c, null, [1]])]", "$[?(@.n empty true)].length()", "$..n.sum()",
+		"$[?(@[?(@.x)])]", "$.a.", "$[", "$[?(", "$.a\xff",
+	} {
+		f.Add(text, `{"a": {"b": [{"c": 1}]}, "n": [1, 2.5, "3"], "d": [true, null]}`)
+	}
+	f.Fuzz(func(t *testing.T, text, document string) {
+		path, err := Parse(text)
+		if err != nil {
+			problem := new(ParseError)
+			if !errors.As(err, &problem) || problem.Offset < 0 || problem.Offset > len(text) || problem.Problem == "" {
+				t.Fatalf("Parse failed with %#v", err)
+			}
+			return
+		}
+		for _, spelling := range []string{path.String(), path.Normalised()} {
+			if len(spelling) > MaxLength {
+				continue // brackets and quotes take room
+			}
+			again, err := Parse(spelling)
+			if err != nil {
+				t.Fatalf("%q is printed as %q: %v", text, spelling, err)
+			}
+			if diff := cmp.Diff(path.query, again.query, sameSteps); diff != "" || path.root != again.root || path.variable != again.variable {
+				t.Fatalf("%q is printed as %q, which is another path:\n%s", text, spelling, diff)
+			}
+			if again.String() != path.String() {
+				t.Fatalf("%q is printed as %q, that as %q", text, path, again)
+			}
+		}
+		checkOutcome(t, path, document)
+	})
+}
+
+func checkOutcome(t *testing.T, path *Path, document string) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(document))
+	decoder.UseNumber()
+	var doc any
+	if err := decoder.Decode(&doc); err != nil {
+		return
+	}
+	before, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := path.Get(doc)
+	missing := new(NotFoundError)
+	switch {
+	case err == nil:
+		if _, list := value.([]any); !list && !path.Definite() {
+			t.Fatalf("%q is not definite and gave %T", path, value)
+		}
+		if path.CheckReference() == nil && !path.Definite() {
+			t.Fatalf("%q is a reference path and not definite", path)
+		}
+	case errors.Is(err, ErrBudget):
+	case !errors.As(err, &missing) || !path.Definite():
+		t.Fatalf("%q: Get failed with %#v", path, err)
+	}
+	has, hasErr := path.Has(doc)
+	if hasErr == nil && has && missing.Reason != "" {
+		t.Fatalf("%q: Has what Get does not find: %v", path, missing)
+	}
+	if _, err := path.Set(doc, "value"); (err == nil) && path.CheckResultPath() != nil {
+		t.Fatalf("%q: Set although it is no path for results", path)
+	}
+	if after, _ := json.Marshal(doc); string(after) != string(before) {
+		t.Fatalf("%q changed %s to %s", path, before, after)
+	}
+}

@@ -1,0 +1,174 @@
+package jsonpath
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// String returns the path in its shortest spelling. Parsing it gives the same
+// path.
+func (p *Path) String() string {
+	var b strings.Builder
+	p.printRoot(&b)
+	p.print(&b, false)
+	return b.String()
+}
+
+// Normalised returns the path with every member in brackets, as AWS spells
+// paths in messages: $['a']['b'][0].
+func (p *Path) Normalised() string {
+	var b strings.Builder
+	p.printRoot(&b)
+	p.print(&b, true)
+	return b.String()
+}
+
+// prefix returns the normalised path of the first n steps.
+func (p *Path) prefix(n int) string {
+	var b strings.Builder
+	p.printRoot(&b)
+	printSteps(&b, p.steps[:n], true)
+	return b.String()
+}
+
+func (p *Path) printRoot(b *strings.Builder) {
+	b.WriteByte('$')
+	switch p.root {
+	case RootInput:
+	case RootContext:
+		b.WriteByte('$')
+	case RootVariable:
+		b.WriteString(p.variable)
+	}
+}
+
+func (q *query) print(b *strings.Builder, brackets bool) {
+	printSteps(b, q.steps, brackets)
+	if q.function != noFunction {
+		fmt.Fprintf(b, ".%s()", q.function)
+	}
+}
+
+func printSteps(b *strings.Builder, steps []step, brackets bool) {
+	for i := range steps {
+		s := &steps[i]
+		if s.descend {
+			b.WriteString("..")
+		}
+		if first := &s.selectors[0]; len(s.selectors) == 1 && !brackets {
+			if first.kind == selectName && plainName(first.name) {
+				printDotted(b, s.descend, first.name)
+				continue
+			}
+			if first.kind == selectAll {
+				printDotted(b, s.descend, "*")
+				continue
+			}
+		}
+		b.WriteByte('[')
+		for j := range s.selectors {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			s.selectors[j].print(b)
+		}
+		b.WriteByte(']')
+	}
+}
+
+func printDotted(b *strings.Builder, descend bool, name string) {
+	if !descend {
+		b.WriteByte('.')
+	}
+	b.WriteString(name)
+}
+
+func (s *selector) print(b *strings.Builder) {
+	switch s.kind {
+	case selectName:
+		printQuoted(b, s.name)
+	case selectMembers:
+		for i, name := range s.names {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			printQuoted(b, name)
+		}
+	case selectIndex:
+		b.WriteString(strconv.Itoa(s.index))
+	case selectSlice:
+		s.slice.print(b)
+	case selectAll:
+		b.WriteByte('*')
+	case selectFilter:
+		b.WriteString("?(")
+		s.condition.print(b)
+		b.WriteByte(')')
+	}
+}
+
+func (s slice) print(b *strings.Builder) {
+	if s.hasFrom {
+		b.WriteString(strconv.Itoa(s.from))
+	}
+	b.WriteByte(':')
+	if s.hasTo {
+		b.WriteString(strconv.Itoa(s.to))
+	}
+	if s.by != 1 {
+		fmt.Fprintf(b, ":%d", s.by)
+	}
+}
+
+// plainName reports whether a name can stand behind a dot, in a filter too.
+func plainName(name string) bool {
+	for _, r := range name {
+		if !isWordRune(r) || unicode.IsControl(r) || unicode.IsSpace(r) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// printQuoted writes text in single quotes, in the escapes scanQuoted reads.
+func printQuoted(b *strings.Builder, text string) {
+	b.WriteByte('\'')
+	for _, r := range text {
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('\'')
+}
+
+// printLiteral writes a value that stands in a filter.
+func printLiteral(b *strings.Builder, value any) {
+	switch v := value.(type) {
+	case nil:
+		b.WriteString("null")
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	case json.Number:
+		b.WriteString(v.String())
+	case string:
+		printQuoted(b, v)
+	case []any:
+		b.WriteByte('[')
+		for i, element := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			printLiteral(b, element)
+		}
+		b.WriteByte(']')
+	}
+}

@@ -1,0 +1,239 @@
+package jsonpath
+
+import (
+	"errors"
+	"maps"
+	"slices"
+)
+
+// evaluation is one search through a document.
+type evaluation struct {
+	root any
+	left int // steps of the budget
+}
+
+// errEnough ends a search early; it never leaves the package.
+var errEnough = errors.New("enough was found")
+
+func (e *evaluation) spend(steps int) error {
+	if e.left -= steps; e.left < 0 {
+		return ErrBudget
+	}
+	return nil
+}
+
+// spendText pays for looking through a text.
+func (e *evaluation) spendText(text string) error { return e.spend(len(text) / bytesPerStep) }
+
+// bytesPerStep is how much text counts as one step.
+const bytesPerStep = 64
+
+// collect returns everything a query leads to; the list is never nil.
+func (q *query) collect(e *evaluation, node any) ([]any, error) {
+	list := []any{}
+	err := e.walk(node, q.steps, func(value any) error {
+		if q.repeats {
+			if err := e.weigh(value); err != nil {
+				return err
+			}
+		}
+		list = append(list, value)
+		return nil
+	})
+	return list, err
+}
+
+// exists reports whether a query leads to anything.
+func (q *query) exists(e *evaluation, node any) (bool, error) {
+	if q.definite || q.function != noFunction {
+		_, present, err := q.value(e, node)
+		return present, err
+	}
+	err := e.walk(node, q.steps, func(any) error { return errEnough })
+	if errors.Is(err, errEnough) {
+		return true, nil
+	}
+	return false, err
+}
+
+// weigh pays for a result by its size, where results may repeat: written out,
+// they could be far larger than the document.
+func (e *evaluation) weigh(value any) error {
+	if err := e.spend(1); err != nil {
+		return err
+	}
+	switch v := value.(type) {
+	case string:
+		return e.spendText(v)
+	case []any:
+		for _, element := range v {
+			if err := e.weigh(element); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, member := range v {
+			if err := e.weigh(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// walk gives every value the steps lead to from node.
+func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
+	if len(steps) == 0 {
+		if err := e.spend(1); err != nil {
+			return err
+		}
+		return found(node)
+	}
+	if steps[0].descend {
+		return e.descend(node, false, steps, found)
+	}
+	if err := e.spend(len(steps[0].selectors)); err != nil {
+		return err
+	}
+	for i := range steps[0].selectors {
+		if err := e.pick(node, &steps[0].selectors[i], steps[1:], found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// descend takes a step from node and from everything below, parents first. As
+// in Jayway, a filter here asks each value once, for itself, but for members
+// that are no objects; and names listed together must all be there.
+func (e *evaluation) descend(node any, isElement bool, steps []step, found func(any) error) error {
+	if err := e.spend(len(steps[0].selectors)); err != nil {
+		return err
+	}
+	object, isObject := node.(map[string]any)
+	for i := range steps[0].selectors {
+		var err error
+		switch s := &steps[0].selectors[i]; s.kind {
+		case selectFilter:
+			if isObject || isElement {
+				err = e.filter(node, s.condition, steps[1:], found)
+			}
+		case selectMembers:
+			if hasAll(object, s.names) {
+				err = e.pick(node, s, steps[1:], found)
+			}
+		default:
+			err = e.pick(node, s, steps[1:], found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch v := node.(type) {
+	case []any:
+		for _, element := range v {
+			if err := e.descend(element, true, steps, found); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			if err := e.descend(v[name], false, steps, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func hasAll(object map[string]any, names []string) bool {
+	for _, name := range names {
+		if _, ok := object[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// pick goes on from those children of node that a selector names.
+func (e *evaluation) pick(node any, s *selector, rest []step, found func(any) error) error {
+	switch v := node.(type) {
+	case map[string]any:
+		return e.pickMember(v, s, rest, found)
+	case []any:
+		return e.pickElement(v, s, rest, found)
+	}
+	return nil
+}
+
+func (e *evaluation) pickMember(object map[string]any, s *selector, rest []step, found func(any) error) error {
+	switch s.kind {
+	case selectName:
+		if child, ok := object[s.name]; ok {
+			return e.walk(child, rest, found)
+		}
+	case selectMembers:
+		if err := e.spend(len(s.names)); err != nil {
+			return err
+		}
+		return e.walk(members(object, s.names), rest, found)
+	case selectAll:
+		for _, name := range sortedNames(object) {
+			if err := e.walk(object[name], rest, found); err != nil {
+				return err
+			}
+		}
+	case selectFilter:
+		return e.filter(object, s.condition, rest, found)
+	case selectIndex, selectSlice:
+	}
+	return nil
+}
+
+func (e *evaluation) pickElement(list []any, s *selector, rest []step, found func(any) error) error {
+	switch s.kind {
+	case selectIndex:
+		if child, ok := elementAt(list, s.index); ok {
+			return e.walk(child, rest, found)
+		}
+	case selectSlice:
+		by := s.slice.by
+		first, end := s.slice.bounds(len(list))
+		for i := first; by > 0 && i < end || by < 0 && i > end; i += by {
+			if err := e.walk(list[i], rest, found); err != nil {
+				return err
+			}
+		}
+	case selectAll:
+		for _, child := range list {
+			if err := e.walk(child, rest, found); err != nil {
+				return err
+			}
+		}
+	case selectFilter:
+		for _, child := range list {
+			if err := e.filter(child, s.condition, rest, found); err != nil {
+				return err
+			}
+		}
+	case selectName, selectMembers:
+	}
+	return nil
+}
+
+// filter goes on from node if the condition holds for it.
+func (e *evaluation) filter(node any, c condition, rest []step, found func(any) error) error {
+	if err := e.spend(1); err != nil {
+		return err
+	}
+	ok, err := c.holds(e, node)
+	if !ok || err != nil {
+		return err
+	}
+	return e.walk(node, rest, found)
+}
+
+// sortedNames gives an object an order; the one it was written in is lost.
+func sortedNames(object map[string]any) []string {
+	return slices.Sorted(maps.Keys(object))
+}
