@@ -39,8 +39,8 @@ func (e *evaluation) equal(a, b any, how equality) (bool, error) {
 			return a == b, e.spendText(a)
 		}
 	}
-	order, comparable, err := e.compareNumbers(a, b, how)
-	return comparable && order == 0, err
+	order, ok, err := e.compareNumbers(a, b, how)
+	return ok && order == 0, err
 }
 
 func (e *evaluation) equalMembers(a, b map[string]any) (bool, error) {
@@ -67,7 +67,7 @@ func (e *evaluation) equalElements(a, b []any) (bool, error) {
 
 // compare orders two texts by their bytes, which is the order of their code
 // points, or two numbers, one of which may be text that spells it.
-func (e *evaluation) compare(a, b any) (order int, comparable bool, err error) {
+func (e *evaluation) compare(a, b any) (order int, ok bool, err error) {
 	if err := e.spend(1); err != nil {
 		return 0, false, err
 	}

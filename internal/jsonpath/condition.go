@@ -6,10 +6,10 @@ import "strings"
 // existence or comparison.
 type condition interface {
 	holds(e *evaluation, node any) (bool, error)
-	print(b *strings.Builder)
+	spell(b *strings.Builder)
 }
 
-// allOf is a && b && …
+// allOf is a && b && ….
 type allOf []condition
 
 func (c allOf) holds(e *evaluation, node any) (bool, error) {
@@ -21,9 +21,9 @@ func (c allOf) holds(e *evaluation, node any) (bool, error) {
 	return true, nil
 }
 
-func (c allOf) print(b *strings.Builder) { printParts(b, c, " && ") }
+func (c allOf) spell(b *strings.Builder) { spellParts(b, c, " && ") }
 
-// anyOf is a || b || …
+// anyOf is a || b || ….
 type anyOf []condition
 
 func (c anyOf) holds(e *evaluation, node any) (bool, error) {
@@ -35,30 +35,30 @@ func (c anyOf) holds(e *evaluation, node any) (bool, error) {
 	return false, nil
 }
 
-func (c anyOf) print(b *strings.Builder) { printParts(b, c, " || ") }
+func (c anyOf) spell(b *strings.Builder) { spellParts(b, c, " || ") }
 
-func printParts(b *strings.Builder, parts []condition, operator string) {
+func spellParts(b *strings.Builder, parts []condition, operator string) {
 	for i, part := range parts {
 		if i > 0 {
 			b.WriteString(operator)
 		}
-		printGrouped(b, part)
+		spellGrouped(b, part)
 	}
 }
 
-// printGrouped puts parentheses around what is itself made of parts.
-func printGrouped(b *strings.Builder, c condition) {
+// spellGrouped puts parentheses around what is itself made of parts.
+func spellGrouped(b *strings.Builder, c condition) {
 	switch c.(type) {
 	case allOf, anyOf:
 		b.WriteByte('(')
-		c.print(b)
+		c.spell(b)
 		b.WriteByte(')')
 	default:
-		c.print(b)
+		c.spell(b)
 	}
 }
 
-// negation is !c
+// negation is !c.
 type negation struct{ of condition }
 
 func (c negation) holds(e *evaluation, node any) (bool, error) {
@@ -66,15 +66,15 @@ func (c negation) holds(e *evaluation, node any) (bool, error) {
 	return !ok && err == nil, err
 }
 
-func (c negation) print(b *strings.Builder) {
+func (c negation) spell(b *strings.Builder) {
 	b.WriteByte('!')
 	if _, ok := c.of.(*comparison); ok {
 		b.WriteByte('(')
-		c.of.print(b)
+		c.of.spell(b)
 		b.WriteByte(')')
 		return
 	}
-	printGrouped(b, c.of)
+	spellGrouped(b, c.of)
 }
 
 // existence is @.a: the path leads to something, be it null.
@@ -84,7 +84,7 @@ func (c existence) holds(e *evaluation, node any) (bool, error) {
 	return c.of.path.exists(e, c.of.start(e, node))
 }
 
-func (c existence) print(b *strings.Builder) { c.of.print(b) }
+func (c existence) spell(b *strings.Builder) { c.of.spell(b) }
 
 // comparison is left operator right.
 type comparison struct {
@@ -117,16 +117,16 @@ func (c *comparison) holds(e *evaluation, node any) (bool, error) {
 	return c.operator.apply(e, left, right)
 }
 
-func (c *comparison) print(b *strings.Builder) {
-	c.left.print(b)
+func (c *comparison) spell(b *strings.Builder) {
+	c.left.spell(b)
 	b.WriteByte(' ')
 	b.WriteString(c.operator.String())
 	b.WriteByte(' ')
 	if c.operator == opMatch {
-		c.pattern.print(b)
+		c.pattern.spell(b)
 		return
 	}
-	c.right.print(b)
+	c.right.spell(b)
 }
 
 // An operand is one side of a comparison: a path, or a literal when path is
@@ -152,9 +152,9 @@ func (o *operand) value(e *evaluation, node any) (value any, present bool, err e
 	return o.path.value(e, o.start(e, node))
 }
 
-func (o *operand) print(b *strings.Builder) {
+func (o *operand) spell(b *strings.Builder) {
 	if o.path == nil {
-		printLiteral(b, o.literal)
+		spellLiteral(b, o.literal)
 		return
 	}
 	if o.fromRoot {
@@ -162,5 +162,5 @@ func (o *operand) print(b *strings.Builder) {
 	} else {
 		b.WriteByte('@')
 	}
-	o.path.print(b, false)
+	o.path.spell(b, false)
 }

@@ -5,7 +5,7 @@ import "testing"
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	testQueries(t, `{
-		"want": "b", "allowed": ["a", "c"], "pair": {"k": [1, 2]}, "seven": 7,
+		"want": "b", "allowed": ["a", "c"], "pair": {"k": [1, 2]}, "seven": 7, "other": {"l": [1, 2]},
 		"list": [
 			{"n": 1, "s": "a", "t": true, "tags": ["x", "y"], "o": {"k": [1, 2]}},
 			{"n": 2.0, "s": "b", "t": false, "tags": [], "o": {"k": [2, 1]}},
@@ -43,6 +43,10 @@ func TestFilters(t *testing.T) {
 		{"$.list[?(@.absent == @.gone)].n", `[]`},
 		{"$.list[?(@.absent != 1)].n", `[1, 2.0, 10, "7"]`},
 		{"$.list[?(@.tags == [])].n", `[2.0]`},
+		{"$.list[?(@.tags == ['x', 'z'])].n", `[]`},
+		{"$.list[?(@.o == $.other)].n", `[]`},
+		{"$.list[?(@.s == $.absent)].n", `[]`},
+		{"$.list[?(@.s != $.absent)].n", `[1, 2.0, 10, "7"]`},
 
 		// a number and the text that spells it
 		{"$.list[?(@.n == 7)].n", `["7"]`},

@@ -105,11 +105,11 @@ func (f function) aggregate(e *evaluation, list []any) (result any, reason strin
 	if f == avgFunction {
 		sum /= float64(len(texts))
 	}
-	text, err := json.Marshal(sum)
-	if err != nil {
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, fmt.Sprintf("%s() is beyond what a number can hold", f), nil
 	}
-	return json.Number(text), "", nil
+	text, err := json.Marshal(sum)
+	return json.Number(text), "", err
 }
 
 // addIntegers adds exactly, if all are integers and the sum stays within 64

@@ -30,22 +30,22 @@ const harbour = `{
 	"a b": {"c.d": 1}
 }`
 
-func decode(t testing.TB, text string) any {
-	t.Helper()
+func decode(tb testing.TB, text string) any {
+	tb.Helper()
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		t.Fatalf("%s: %v", text, err)
+		tb.Fatalf("%s: %v", text, err)
 	}
 	return value
 }
 
-func encode(t testing.TB, value any) string {
-	t.Helper()
+func encode(tb testing.TB, value any) string {
+	tb.Helper()
 	text, err := json.Marshal(value)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(text)
 }

@@ -33,7 +33,7 @@ func numberText(value any) (string, bool) {
 
 // compareNumbers compares two numbers by their exact decimal values. With
 // loose, text that spells a number counts as that number.
-func (e *evaluation) compareNumbers(a, b any, how equality) (order int, comparable bool, err error) {
+func (e *evaluation) compareNumbers(a, b any, how equality) (order int, ok bool, err error) {
 	first, ok1 := how.numberText(a)
 	second, ok2 := how.numberText(b)
 	if !ok1 || !ok2 {

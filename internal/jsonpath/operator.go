@@ -90,6 +90,7 @@ func (o operator) wants(right operand) string {
 		if _, ok := right.literal.(bool); !ok {
 			return "true, false or a path to one of them"
 		}
+	default: // compares anything
 	}
 	return ""
 }
@@ -105,8 +106,8 @@ func (o operator) apply(e *evaluation, left, right any) (bool, error) {
 		equal, err := e.equal(left, right, strict)
 		return equal == (o == opIdentical), err
 	case opLess, opAtMost, opGreater, opAtLeast:
-		order, comparable, err := e.compare(left, right)
-		return comparable && o.ordered(order), err
+		order, ok, err := e.compare(left, right)
+		return ok && o.ordered(order), err
 	case opIn, opNotIn:
 		list, _ := right.([]any)
 		found, err := e.contains(list, left)
@@ -133,8 +134,9 @@ func (o operator) apply(e *evaluation, left, right any) (bool, error) {
 		wanted, isBool := right.(bool)
 		size, ok, err := e.sizeOf(left)
 		return ok && isBool && wanted == (size == 0), err
+	default: // opMatch, which compares with no value
+		return false, nil
 	}
-	return false, nil
 }
 
 // ordered reports whether the operator holds for a comparison's outcome.

@@ -102,7 +102,7 @@ func TestParseEscapedNames(t *testing.T) {
 		`$.shop\.name`:             `$['shop.name']`,
 		`$.\sho\p`:                 `$['shop']`,
 		`$.a\@b.c\[\[.\?d`:         `$['a@b']['c[[']['?d']`,
-		`$.&Ж中.\uD800\uDF46`:       `$['&Ж中']['𐍆']`,
+		`$.&Жß.\uD800\uDF46`:       `$['&Жß']['𐍆']`,
 		`$.\u0041b`:                `$['Ab']`,
 		`$.\under`:                 `$['under']`,
 		`$.a\ b`:                   `$['a b']`,
@@ -165,6 +165,11 @@ func TestParseRefuses(t *testing.T) {
 		"$[1.5]":               {3, "expected , or ]"},
 		"$[-]":                 {2, "expected an integer"},
 		"$[99999999999]":       {2, "is no index"},
+		"$[0:99999999999]":     {4, "is no index"},
+		"$[::99999999999]":     {4, "is no index"},
+		"$[99999999999:]":      {2, "is no index"},
+		`$['\`:                 {3, "backslash"},
+		"$.\ufffd\xff":         {5, "UTF-8"},
 		"$[0:1:0]":             {6, "step"},
 		"$[(@.length-1)]":      {2, "[-1]"},
 		"$.a.length().b":       {12, "nothing may follow length()"},
@@ -248,6 +253,17 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+func TestRootString(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[jsonpath.Root]string{
+		jsonpath.RootInput: "$", jsonpath.RootContext: "$$", jsonpath.RootVariable: "$name", 99: "unknown root",
+	} {
+		if got := root.String(); got != want {
+			t.Errorf("Root(%d).String() = %q, want %q", root, got, want)
+		}
+	}
+}
+
 func TestDefinite(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
@@ -302,11 +318,11 @@ func TestReferencePaths(t *testing.T) {
 	}
 }
 
-func mustParse(t testing.TB, text string) *jsonpath.Path {
-	t.Helper()
+func mustParse(tb testing.TB, text string) *jsonpath.Path {
+	tb.Helper()
 	path, err := jsonpath.Parse(text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }

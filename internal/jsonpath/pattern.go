@@ -127,7 +127,7 @@ func (p *pattern) matchesText(e *evaluation, text string) (bool, error) {
 	return p.regexp.MatchString(text), nil
 }
 
-func (p *pattern) print(b *strings.Builder) {
+func (p *pattern) spell(b *strings.Builder) {
 	b.WriteByte('/')
 	b.WriteString(p.source)
 	b.WriteByte('/')

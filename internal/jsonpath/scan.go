@@ -211,22 +211,21 @@ func (p *parser) scanWord() (any, error) {
 		}
 		p.pos += size
 	}
+	var value any
 	switch word := p.text[start:p.pos]; {
 	case word == "":
 		return nil, p.fail(start, "expected a value, found %s; write a path from @ or $, 'text', a number, true, false, null or [a list]", p.here())
-	case word == "true":
-		return true, nil
-	case word == "false":
-		return false, nil
 	case word == "null":
-		return nil, nil
+	case word == "true", word == "false":
+		value = word == "true"
 	case isNumber(word):
-		return json.Number(word), nil
+		value = json.Number(word)
 	case strings.IndexByte("0123456789-+.", word[0]) >= 0:
 		return nil, p.fail(start, "%s is no JSON number; write '%s' if it is text", word, word)
 	default:
-		return word, nil
+		value = word
 	}
+	return value, nil
 }
 
 // isNumber reports whether a word is a number as JSON writes it.

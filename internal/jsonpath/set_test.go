@@ -80,6 +80,7 @@ func TestSetWhereItDoesNotFit(t *testing.T) {
 		{"$.a.b", `{"a": null}`, "$['a']", "is null, not an object"},
 		{"$.a[0]", `{"a": {}}`, "$['a']", "is an object, not an array"},
 		{"$.a[2]", `{"a": [1, 2]}`, "$['a'][2]", "does not exist; only an element that is there can be replaced"},
+		{"$[0].a", `[7]`, "$[0]", "is a number, not an object"},
 		{"$.a[0]", `{}`, "$['a']", "does not exist; only an element that is there can be replaced"},
 		{"$.a.b[0]", `{}`, "$['a']['b']", "does not exist; only an element that is there can be replaced"},
 	} {

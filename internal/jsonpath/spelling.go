@@ -12,8 +12,8 @@ import (
 // path.
 func (p *Path) String() string {
 	var b strings.Builder
-	p.printRoot(&b)
-	p.print(&b, false)
+	p.spellRoot(&b)
+	p.spell(&b, false)
 	return b.String()
 }
 
@@ -21,20 +21,20 @@ func (p *Path) String() string {
 // paths in messages: $['a']['b'][0].
 func (p *Path) Normalised() string {
 	var b strings.Builder
-	p.printRoot(&b)
-	p.print(&b, true)
+	p.spellRoot(&b)
+	p.spell(&b, true)
 	return b.String()
 }
 
 // prefix returns the normalised path of the first n steps.
 func (p *Path) prefix(n int) string {
 	var b strings.Builder
-	p.printRoot(&b)
-	printSteps(&b, p.steps[:n], true)
+	p.spellRoot(&b)
+	spellSteps(&b, p.steps[:n], true)
 	return b.String()
 }
 
-func (p *Path) printRoot(b *strings.Builder) {
+func (p *Path) spellRoot(b *strings.Builder) {
 	b.WriteByte('$')
 	switch p.root {
 	case RootInput:
@@ -45,14 +45,14 @@ func (p *Path) printRoot(b *strings.Builder) {
 	}
 }
 
-func (q *query) print(b *strings.Builder, brackets bool) {
-	printSteps(b, q.steps, brackets)
+func (q *query) spell(b *strings.Builder, brackets bool) {
+	spellSteps(b, q.steps, brackets)
 	if q.function != noFunction {
 		fmt.Fprintf(b, ".%s()", q.function)
 	}
 }
 
-func printSteps(b *strings.Builder, steps []step, brackets bool) {
+func spellSteps(b *strings.Builder, steps []step, brackets bool) {
 	for i := range steps {
 		s := &steps[i]
 		if s.descend {
@@ -60,11 +60,11 @@ func printSteps(b *strings.Builder, steps []step, brackets bool) {
 		}
 		if first := &s.selectors[0]; len(s.selectors) == 1 && !brackets {
 			if first.kind == selectName && plainName(first.name) {
-				printDotted(b, s.descend, first.name)
+				spellDotted(b, s.descend, first.name)
 				continue
 			}
 			if first.kind == selectAll {
-				printDotted(b, s.descend, "*")
+				spellDotted(b, s.descend, "*")
 				continue
 			}
 		}
@@ -73,44 +73,44 @@ func printSteps(b *strings.Builder, steps []step, brackets bool) {
 			if j > 0 {
 				b.WriteByte(',')
 			}
-			s.selectors[j].print(b)
+			s.selectors[j].spell(b)
 		}
 		b.WriteByte(']')
 	}
 }
 
-func printDotted(b *strings.Builder, descend bool, name string) {
+func spellDotted(b *strings.Builder, descend bool, name string) {
 	if !descend {
 		b.WriteByte('.')
 	}
 	b.WriteString(name)
 }
 
-func (s *selector) print(b *strings.Builder) {
+func (s *selector) spell(b *strings.Builder) {
 	switch s.kind {
 	case selectName:
-		printQuoted(b, s.name)
+		spellQuoted(b, s.name)
 	case selectMembers:
 		for i, name := range s.names {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			printQuoted(b, name)
+			spellQuoted(b, name)
 		}
 	case selectIndex:
 		b.WriteString(strconv.Itoa(s.index))
 	case selectSlice:
-		s.slice.print(b)
+		s.slice.spell(b)
 	case selectAll:
 		b.WriteByte('*')
 	case selectFilter:
 		b.WriteString("?(")
-		s.condition.print(b)
+		s.condition.spell(b)
 		b.WriteByte(')')
 	}
 }
 
-func (s slice) print(b *strings.Builder) {
+func (s slice) spell(b *strings.Builder) {
 	if s.hasFrom {
 		b.WriteString(strconv.Itoa(s.from))
 	}
@@ -133,8 +133,8 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// printQuoted writes text in single quotes, in the escapes scanQuoted reads.
-func printQuoted(b *strings.Builder, text string) {
+// spellQuoted writes text in single quotes, in the escapes scanQuoted reads.
+func spellQuoted(b *strings.Builder, text string) {
 	b.WriteByte('\'')
 	for _, r := range text {
 		switch {
@@ -150,8 +150,8 @@ func printQuoted(b *strings.Builder, text string) {
 	b.WriteByte('\'')
 }
 
-// printLiteral writes a value that stands in a filter.
-func printLiteral(b *strings.Builder, value any) {
+// spellLiteral writes a value that stands in a filter.
+func spellLiteral(b *strings.Builder, value any) {
 	switch v := value.(type) {
 	case nil:
 		b.WriteString("null")
@@ -160,14 +160,14 @@ func printLiteral(b *strings.Builder, value any) {
 	case json.Number:
 		b.WriteString(v.String())
 	case string:
-		printQuoted(b, v)
+		spellQuoted(b, v)
 	case []any:
 		b.WriteByte('[')
 		for i, element := range v {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			printLiteral(b, element)
+			spellLiteral(b, element)
 		}
 		b.WriteByte(']')
 	}
