@@ -2,6 +2,8 @@ package asl
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -112,13 +114,7 @@ func (c *compiler) fields(n *node, what string, legal fieldSet) {
 	}
 }
 
-func (f fieldSet) names() []string {
-	names := make([]string, 0, len(f))
-	for name := range f {
-		names = append(names, name)
-	}
-	return names
-}
+func (f fieldSet) names() []string { return slices.Sorted(maps.Keys(f)) }
 
 // one reports all but the first of those of the named fields that are there:
 // they exclude each other. It returns the first.

@@ -86,13 +86,15 @@ func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.name, m) }
 // A compiler turns nodes into a machine and collects problems on the way. It
 // goes on behind each problem, so that all are reported at once.
 type compiler struct {
-	file     string
-	source   []byte
-	strict   bool
-	problems Problems
-	names    map[string]*node // of all states, where each was named first
-	states   map[string]*state
-	where    string // begins every message: which state is being read
+	file      string
+	source    []byte
+	strict    bool
+	problems  Problems
+	names     map[string]*node // of all states, where each was named first
+	states    map[string]*state
+	levels    []*level
+	where     string // begins every message: which state is being read
+	reverting bool   // what is being read is evaluated when a state is undone
 }
 
 func (c *compiler) add(severity Severity, code Code, n *node, at int, fix, format string, args []any) {
@@ -144,6 +146,9 @@ func (c *compiler) machine() *Machine {
 		m.timeout = time.Duration(s) * time.Second
 	}
 	m.top = c.level(root, nil, nil)
+	for _, l := range c.levels {
+		c.shadows(l)
+	}
 	return m
 }
 
@@ -196,6 +201,7 @@ func (c *compiler) repeated(n *node) {
 // level compiles an object with StartAt and States.
 func (c *compiler) level(n *node, owner *state, outer *level) *level {
 	l := &level{outer: outer, owner: owner, here: map[string]*state{}, assigns: map[string]*node{}}
+	c.levels = append(c.levels, l)
 	list, start := n.get("States"), n.get("StartAt")
 	if missing := absent(n, "States", "StartAt"); len(missing) > 0 {
 		c.schema(n, "these fields are required: %s", strings.Join(missing, ", "))

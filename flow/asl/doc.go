@@ -1,0 +1,2 @@
+// Package asl is the Amazon States Language.
+package asl

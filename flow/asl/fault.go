@@ -1,0 +1,135 @@
+package asl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// Names of errors that the language itself raises.
+const (
+	statesAll               = "States.ALL"
+	statesTimeout           = "States.Timeout"
+	statesHeartbeatTimeout  = "States.HeartbeatTimeout"
+	statesTaskFailed        = "States.TaskFailed"
+	statesPermissions       = "States.Permissions"
+	statesRuntime           = "States.Runtime"
+	statesDataLimitExceeded = "States.DataLimitExceeded"
+	statesResultPath        = "States.ResultPathMatchFailure"
+	statesParameterPath     = "States.ParameterPathFailure"
+	statesBranchFailed      = "States.BranchFailed"
+	statesNoChoiceMatched   = "States.NoChoiceMatched"
+	statesIntrinsicFailure  = "States.IntrinsicFailure"
+	statesQueryEvaluation   = "States.QueryEvaluationError"
+	statesTolerated         = "States.ExceedToleratedFailureThreshold"
+	statesItemReader        = "States.ItemReaderFailed"
+	statesResultWriter      = "States.ResultWriterFailed"
+)
+
+// A fault is why a state failed, as Retry and Catch see it and histories show
+// it.
+type fault struct {
+	name  string // the error's name
+	also  string // another name that Retry and Catch may know it by; "" for none
+	cause string // "" for none
+	bare  bool   // there is no name to show, only States.ALL and States.TaskFailed match
+	place bool   // the cause is yet to be prefixed with the state it came from
+	local bool   // it arose in processing data, not in a task: States.ALL does not match when it is a broken limit
+}
+
+// runtimeFault is what goes wrong when a state's data does not fit its
+// definition.
+func runtimeFault(format string, args ...any) *fault {
+	return localFault(statesRuntime, format, args...)
+}
+
+func localFault(name, format string, args ...any) *fault {
+	return &fault{name: name, cause: fmt.Sprintf(format, args...), place: true, local: true}
+}
+
+// limitFault says that what gave too large a value: a state by its name, a
+// Lambda function by its ARN, a service by its name.
+func limitFault(what string) *fault {
+	return &fault{
+		name:  statesDataLimitExceeded,
+		cause: "The state/task '" + what + "' returned a result with a size exceeding the maximum number of bytes service limit.",
+		local: true,
+	}
+}
+
+// taskFault returns the fault that a failed task, or a failed child flow, is to
+// the language.
+func taskFault(failure *atom.Failure, what string) *fault {
+	if failure == nil {
+		return &fault{bare: true}
+	}
+	switch failure.Code {
+	case atom.CodeTimeout:
+		return &fault{name: statesTimeout}
+	case atom.CodeHeartbeatLost:
+		return &fault{name: statesTimeout, also: statesHeartbeatTimeout}
+	case atom.CodeTooLarge:
+		f := limitFault(what)
+		f.local = false
+		return f
+	}
+	return &fault{name: failure.Code, cause: failure.Message, bare: failure.Bare}
+}
+
+// failure returns the stored form.
+func (f *fault) failure() *atom.Failure {
+	code := f.name
+	if f.bare {
+		code = statesTaskFailed
+	}
+	return &atom.Failure{Code: code, Message: f.cause, Bare: f.bare}
+}
+
+// matches reports whether an entry of ErrorEquals is meant for the fault.
+func (f *fault) matches(entry string) bool {
+	switch {
+	case f.name == statesRuntime:
+		return f.also != "" && f.also == entry
+	case entry == statesAll:
+		return !f.local || f.name != statesDataLimitExceeded
+	case f.bare:
+		return entry == statesTaskFailed
+	case entry == statesTaskFailed:
+		return f.name != statesTimeout && !f.local
+	}
+	return entry == f.name || f.also != "" && entry == f.also
+}
+
+// output is what a Catch hands on, {"Error", "Cause"}.
+func (f *fault) output() map[string]any {
+	out := map[string]any{}
+	if !f.bare {
+		out["Error"] = f.name
+	}
+	if f.cause != "" {
+		out["Cause"] = f.cause
+	}
+	return out
+}
+
+// knownErrors are the names beginning with States. that mean something.
+var knownErrors = []string{
+	statesAll, statesTimeout, statesHeartbeatTimeout, statesTaskFailed, statesPermissions, statesRuntime,
+	statesDataLimitExceeded, statesResultPath, statesParameterPath, statesBranchFailed, statesNoChoiceMatched,
+	statesIntrinsicFailure, statesQueryEvaluation, statesTolerated, statesItemReader, statesResultWriter,
+}
+
+// reserved reports whether an error's name belongs to the language though the
+// language has no such error.
+func reserved(name string) bool {
+	if !strings.HasPrefix(name, "States.") || strings.HasPrefix(name, "States.Http.") {
+		return false
+	}
+	for _, known := range knownErrors {
+		if name == known {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,234 @@
+package asl
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// An operator compares two values. Values of the wrong type make it false, never
+// an error.
+type operator struct {
+	operand  operand // what the right side is
+	holds    func(left, right any) bool
+	presence bool // IsPresent, which does not mind that there is nothing
+}
+
+// operand says what kind of value an operator is for.
+type operand uint8
+
+const (
+	textOperand operand = iota
+	numberOperand
+	boolOperand
+	timeOperand
+)
+
+// String names the kind with its article, for messages.
+func (o operand) String() string {
+	return [...]string{
+		textOperand: "a string", numberOperand: "a number", boolOperand: "true or false",
+		timeOperand: "an RFC 3339 timestamp such as 2026-01-31T12:00:00Z",
+	}[o]
+}
+
+func (o operand) accepts(v any) bool {
+	switch o {
+	case textOperand:
+		_, ok := v.(string)
+		return ok
+	case numberOperand:
+		return isNumber(v)
+	case boolOperand:
+		_, ok := v.(bool)
+		return ok
+	default:
+		_, ok := timestamp(v)
+		return ok
+	}
+}
+
+// operators are the comparisons of Choice rules by their names.
+var operators = func() map[string]operator {
+	all := map[string]operator{
+		"StringMatches": {operand: textOperand, holds: matchesPattern},
+		"IsPresent":     {operand: boolOperand, presence: true},
+	}
+	for name, is := range map[string]func(any) bool{
+		"IsNull":      func(v any) bool { return v == nil },
+		"IsNumeric":   isNumber,
+		"IsString":    func(v any) bool { _, ok := v.(string); return ok },
+		"IsBoolean":   func(v any) bool { _, ok := v.(bool); return ok },
+		"IsTimestamp": func(v any) bool { _, ok := timestamp(v); return ok },
+	} {
+		all[name] = operator{operand: boolOperand, holds: func(left, right any) bool { return is(left) == right.(bool) }}
+	}
+	both := func(name string, o operator) { all[name], all[name+"Path"] = o, o }
+	both("BooleanEquals", operator{operand: boolOperand, holds: func(left, right any) bool {
+		l, ok := left.(bool)
+		r, ok2 := right.(bool)
+		return ok && ok2 && l == r
+	}})
+	for relation, fits := range map[string]func(order int) bool{
+		"Equals":            func(order int) bool { return order == 0 },
+		"LessThan":          func(order int) bool { return order < 0 },
+		"GreaterThan":       func(order int) bool { return order > 0 },
+		"LessThanEquals":    func(order int) bool { return order <= 0 },
+		"GreaterThanEquals": func(order int) bool { return order >= 0 },
+	} {
+		ordered := func(compare func(a, b any) (int, bool)) func(left, right any) bool {
+			return func(left, right any) bool {
+				order, ok := compare(left, right)
+				return ok && fits(order)
+			}
+		}
+		both("String"+relation, operator{operand: textOperand, holds: ordered(compareStrings)})
+		both("Numeric"+relation, operator{operand: numberOperand, holds: ordered(compareNumbers)})
+		both("Timestamp"+relation, operator{operand: timeOperand, holds: ordered(compareTimes)})
+	}
+	return all
+}()
+
+var operatorNames = func() []string {
+	names := []string{"And", "Or", "Not", "Variable"}
+	for name := range operators {
+		names = append(names, name)
+	}
+	return names
+}()
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case json.Number, int, int64, float64:
+		return true
+	}
+	return false
+}
+
+func timestamp(v any) (time.Time, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return time.Time{}, false
+	}
+	return parseTimestamp(text)
+}
+
+func compareTimes(a, b any) (int, bool) {
+	x, ok := timestamp(a)
+	y, ok2 := timestamp(b)
+	return x.Compare(y), ok && ok2
+}
+
+// compareNumbers compares whole numbers exactly and others as float64.
+func compareNumbers(a, b any) (int, bool) {
+	if !isNumber(a) || !isNumber(b) {
+		return 0, false
+	}
+	x, y := numberText(a), numberText(b)
+	i, err := strconv.ParseInt(x, 10, 64)
+	j, err2 := strconv.ParseInt(y, 10, 64)
+	if err == nil && err2 == nil {
+		return order(i, j), true
+	}
+	f, _ := strconv.ParseFloat(x, 64) // out of range is an infinity, which is what it counts as
+	g, _ := strconv.ParseFloat(y, 64)
+	return order(f, g), true
+}
+
+func order[T int64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// numberText returns the literal of a number.
+func numberText(v any) string {
+	if n, ok := v.(json.Number); ok {
+		return string(n)
+	}
+	return string(appendJSON(nil, v))
+}
+
+// compareStrings orders texts by their UTF-16 code units, as AWS does.
+func compareStrings(a, b any) (int, bool) {
+	x, ok := a.(string)
+	y, ok2 := b.(string)
+	if !ok || !ok2 {
+		return 0, false
+	}
+	i := 0
+	for i < len(x) && i < len(y) && x[i] == y[i] {
+		i++
+	}
+	for i > 0 && i < len(x) && !utf8.RuneStart(x[i]) {
+		i--
+	}
+	x, y = x[min(i, len(x)):], y[min(i, len(y)):]
+	if x == "" || y == "" {
+		return len(x) - len(y), true
+	}
+	p, _ := utf8.DecodeRuneInString(x)
+	q, _ := utf8.DecodeRuneInString(y)
+	return int(codeUnitOrder(p) - codeUnitOrder(q)), true
+}
+
+// codeUnitOrder moves the characters whose code units stand above the
+// surrogates behind those that are written with surrogates.
+func codeUnitOrder(r rune) rune {
+	if 0xe000 <= r && r <= 0xffff {
+		return r + 0x200000
+	}
+	return r
+}
+
+// matchesPattern reports whether text matches a pattern in which * stands for
+// any text and \ makes the next character stand for itself.
+func matchesPattern(left, right any) bool {
+	text, ok := left.(string)
+	pattern, ok2 := right.(string)
+	if !ok || !ok2 {
+		return false
+	}
+	pieces := splitPattern(pattern)
+	first, last := pieces[0], pieces[len(pieces)-1]
+	if len(pieces) == 1 {
+		return text == first
+	}
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
+	}
+	text = text[len(first) : len(text)-len(last)]
+	for _, piece := range pieces[1 : len(pieces)-1] {
+		i := strings.Index(text, piece)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(piece):]
+	}
+	return true
+}
+
+// splitPattern returns the literal pieces between a pattern's stars.
+func splitPattern(pattern string) []string {
+	var pieces []string
+	var piece strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '*':
+			pieces = append(pieces, piece.String())
+			piece.Reset()
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			piece.WriteByte(pattern[i])
+		default:
+			piece.WriteByte(c)
+		}
+	}
+	return append(pieces, piece.String())
+}

@@ -1,0 +1,391 @@
+package asl_test
+
+import (
+	"container/heap"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// A simulator runs a language in virtual time, without an engine: it holds the
+// contract of package flow and nothing else.
+type simulator struct {
+	lang flow.Language
+	run  *flow.Run
+	// task says how a task ends; nil gives every task its input back.
+	task func(call call) answer
+	// stopAt ends the run from outside; zero never does.
+	stopAt time.Time
+
+	now    time.Time
+	events []flow.Event
+	queue  timeline
+	seq    int
+	end    *flow.End
+	status string
+	top    *simFlow
+	asked  int
+	undone []*simNode // revertible nodes that ended well, in order
+	fault  error      // a broken contract
+	random uint64
+}
+
+type call struct {
+	name, path, resource string
+	input                atom.Value
+	attempt              int
+	timeout              time.Duration
+}
+
+type answer struct {
+	output  string // JSON
+	failure *atom.Failure
+	after   time.Duration
+	never   bool
+}
+
+type simFlow struct {
+	path   string
+	index  int
+	shared atom.Value
+	memory atom.Value
+	parent *simNode
+	open   []*simNode
+	names  map[string]bool
+	over   bool
+	end    *flow.End
+}
+
+type simNode struct {
+	flow     *simFlow
+	spec     flow.Spec
+	attempt  int
+	children []*simFlow
+	begun    int
+	ended    int
+	gone     bool
+}
+
+func (n *simNode) path() string {
+	if n.flow.path == "" {
+		return n.spec.Name
+	}
+	return n.flow.path + "/" + n.spec.Name
+}
+
+type moment struct {
+	at  time.Time
+	seq int
+	do  func()
+}
+
+type timeline []moment
+
+func (t timeline) Len() int { return len(t) }
+func (t timeline) Less(i, j int) bool {
+	return t[i].at.Before(t[j].at) || t[i].at.Equal(t[j].at) && t[i].seq < t[j].seq
+}
+func (t timeline) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t *timeline) Push(x any)   { *t = append(*t, x.(moment)) }
+func (t *timeline) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	*t = old[:len(old)-1]
+	return last
+}
+
+var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// simulate runs a machine to its end, or until nothing is left that could happen.
+func simulate(t testing.TB, lang flow.Language, input string, task func(call) answer) *simulator {
+	t.Helper()
+	s := &simulator{lang: lang, task: task}
+	s.start(input)
+	if s.fault != nil {
+		t.Fatal(s.fault)
+	}
+	return s
+}
+
+func (s *simulator) start(input string) {
+	if s.run == nil {
+		s.run = &flow.Run{ID: "run-1", Flow: "test", Started: epoch}
+	}
+	s.now = s.run.Started
+	s.run.Input = atom.FromJSON([]byte(input))
+	s.top = &simFlow{index: -1, names: map[string]bool{}}
+	s.at(s.now, func() { s.ask(s.top, flow.Cause{Kind: flow.Begin, Input: s.run.Input}) })
+	if !s.stopAt.IsZero() {
+		s.at(s.stopAt, s.stop)
+	}
+	for steps := 0; len(s.queue) > 0 && s.end == nil && s.fault == nil; steps++ {
+		if steps > 200_000 {
+			s.fault = fmt.Errorf("no end after %d steps", steps)
+			return
+		}
+		m := heap.Pop(&s.queue).(moment)
+		s.now = m.at
+		m.do()
+	}
+}
+
+func (s *simulator) stop() {
+	s.ask(s.top, flow.Cause{Kind: flow.Stopped, Aborted: openPaths(s.top)})
+	s.status = "ABORTED"
+	s.end = &flow.End{}
+}
+
+func (s *simulator) at(when time.Time, do func()) {
+	if when.Before(s.now) {
+		when = s.now
+	}
+	s.seq++
+	heap.Push(&s.queue, moment{when, s.seq, do})
+}
+
+func (s *simulator) broken(format string, args ...any) {
+	if s.fault == nil {
+		s.fault = fmt.Errorf(format, args...)
+	}
+}
+
+func (s *simulator) ask(f *simFlow, cause flow.Cause) {
+	if f.over {
+		return
+	}
+	s.asked++
+	g := s.lang.Grow(&flow.Ask{
+		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memory: f.memory, Cause: cause,
+		Now: s.now, Event: int64(len(s.events)) + 1,
+		Random: func() uint64 { s.random += 0x9e3779b97f4a7c15; return s.random },
+	})
+	for _, e := range g.Events {
+		if e.Prev > int64(len(s.events)) {
+			s.broken("event %d %s follows from event %d", len(s.events)+1, e.Type, e.Prev)
+		}
+		if len(e.Details) > 0 && !json.Valid(e.Details.JSON()) || len(e.Body) > 0 && !json.Valid(e.Body.JSON()) {
+			s.broken("event %s is not JSON: %s %s", e.Type, e.Details, e.Body)
+		}
+		s.events = append(s.events, e)
+	}
+	if cause.Kind == flow.Stopped {
+		return
+	}
+	if g.Memory != nil {
+		f.memory = g.Memory
+	}
+	for _, spec := range g.Add {
+		s.add(f, spec)
+	}
+	if g.Again != nil {
+		s.again(f, cause, g.Again)
+	} else if cause.Kind != flow.Begin && cause.Kind != flow.Continue && cause.Kind != flow.Overdue {
+		f.remove(cause.Name)
+	}
+	if !g.Deadline.IsZero() {
+		s.at(g.Deadline, func() {
+			if !f.over {
+				s.ask(f, flow.Cause{Kind: flow.Overdue, Aborted: openPaths(f)})
+			}
+		})
+	}
+	if g.More != nil {
+		s.at(s.now, func() { s.ask(f, flow.Cause{Kind: flow.Continue, Note: g.More}) })
+	}
+	switch {
+	case g.End != nil:
+		s.close(f, g.End)
+	case len(f.open) == 0 && g.More == nil:
+		s.broken("%q after %s: nothing is left that could happen", f.path, cause.Kind)
+	}
+}
+
+func (f *simFlow) remove(name string) {
+	for i, n := range f.open {
+		if n.spec.Name == name {
+			f.open = append(f.open[:i:i], f.open[i+1:]...)
+			return
+		}
+	}
+}
+
+func (s *simulator) add(f *simFlow, spec flow.Spec) {
+	if f.names[spec.Name] {
+		s.broken("%q: the node %q is added twice", f.path, spec.Name)
+	}
+	f.names[spec.Name] = true
+	if !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
+		s.broken("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
+	}
+	n := &simNode{flow: f, spec: spec}
+	f.open = append(f.open, n)
+	s.at(spec.Due, func() { s.begin(n) })
+}
+
+// begin starts an attempt of a node.
+func (s *simulator) begin(n *simNode) {
+	if n.gone || n.flow.over {
+		return
+	}
+	n.attempt++
+	switch n.spec.Kind {
+	case flow.Timer:
+		s.ask(n.flow, flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt})
+	case flow.Work:
+		s.work(n)
+	case flow.Fork:
+		n.children, n.begun, n.ended = nil, 0, 0
+		if !json.Valid(n.spec.Group.Shared.JSON()) {
+			s.broken("%s: shared is not JSON: %s", n.path(), n.spec.Group.Shared)
+		}
+		for i := range n.spec.Group.Count {
+			n.children = append(n.children, &simFlow{
+				path: fmt.Sprintf("%s[%d]", n.path(), i), index: i, shared: n.spec.Group.Shared, parent: n, names: map[string]bool{},
+			})
+		}
+		s.beginChildren(n)
+	}
+}
+
+func (s *simulator) beginChildren(n *simNode) {
+	slots := n.spec.Group.Slots
+	if slots == 0 {
+		slots = n.spec.Group.Count
+	}
+	for n.begun < len(n.children) && n.begun-n.ended < slots {
+		child := n.children[n.begun]
+		n.begun++
+		s.at(s.now, func() { s.ask(child, flow.Cause{Kind: flow.Begin}) })
+	}
+}
+
+func (s *simulator) work(n *simNode) {
+	a := answer{output: n.spec.Input.String()}
+	if s.task != nil {
+		a = s.task(call{
+			name: n.spec.Name, path: n.path(), resource: n.spec.Task, input: n.spec.Input, attempt: n.attempt, timeout: n.spec.Timeout,
+		})
+	}
+	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
+	switch {
+	case n.spec.Timeout > 0 && (a.never || a.after > n.spec.Timeout):
+		a.after, a.failure = n.spec.Timeout, &atom.Failure{Code: atom.CodeTimeout, Message: "took too long"}
+	case a.never:
+		return
+	}
+	if a.failure != nil {
+		cause.Kind, cause.Failure = flow.Failed, a.failure
+	} else {
+		cause.Result = atom.FromJSON([]byte(a.output))
+	}
+	s.at(s.now.Add(a.after), func() {
+		if n.gone {
+			return
+		}
+		if cause.Kind == flow.Ended && n.spec.Undo != nil {
+			s.undone = append(s.undone, n)
+		}
+		s.ask(n.flow, cause)
+	})
+}
+
+func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {
+	for _, n := range f.open {
+		if n.spec.Name != cause.Name {
+			continue
+		}
+		if again.Note != nil {
+			n.spec.Note = again.Note
+		}
+		if again.Input != nil && n.spec.Kind == flow.Work {
+			n.spec.Input = again.Input
+		}
+		if again.Input != nil && n.spec.Kind == flow.Fork {
+			n.spec.Group.Shared = again.Input
+		}
+		s.at(s.now.Add(again.After), func() { s.begin(n) })
+		return
+	}
+	s.broken("%q: again for %q, which is not open", f.path, cause.Name)
+}
+
+// close ends a flow and tells its parent.
+func (s *simulator) close(f *simFlow, end *flow.End) {
+	f.over, f.end = true, end
+	cancel(f)
+	if f.parent == nil {
+		s.end = end
+		switch {
+		case end.TimedOut:
+			s.status = "TIMED_OUT"
+		case end.Failure != nil:
+			s.status = "FAILED"
+		default:
+			s.status = "SUCCEEDED"
+		}
+		return
+	}
+	n := f.parent
+	cause := flow.Cause{Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, EndNote: end.Note}
+	if end.Failure != nil {
+		cause.Kind, cause.Failure, cause.Index = flow.JoinFailed, end.Failure, f.index
+		for _, child := range n.children {
+			if !child.over {
+				cause.Aborted = append(cause.Aborted, openPaths(child)...)
+				child.over = true
+				cancel(child)
+			}
+		}
+		s.ask(n.flow, cause)
+		return
+	}
+	if n.ended++; n.ended < len(n.children) {
+		s.beginChildren(n)
+		return
+	}
+	cause.Kind = flow.Joined
+	for _, child := range n.children {
+		cause.Results = append(cause.Results, child.end.Value)
+	}
+	s.ask(n.flow, cause)
+}
+
+// cancel ends whatever a flow has open.
+func cancel(f *simFlow) {
+	for _, n := range f.open {
+		n.gone = true
+		for _, child := range n.children {
+			child.over = true
+			cancel(child)
+		}
+	}
+}
+
+func openPaths(f *simFlow) []string {
+	var paths []string
+	for _, n := range f.open {
+		paths = append(paths, n.path())
+		for _, child := range n.children {
+			if !child.over {
+				paths = append(paths, openPaths(child)...)
+			}
+		}
+	}
+	return paths
+}
+
+// types returns the types of the events, with their states.
+func (s *simulator) types() []string {
+	out := make([]string, len(s.events))
+	for i, e := range s.events {
+		out[i] = e.Type
+		if e.Name != "" {
+			out[i] += " " + e.Name
+		}
+	}
+	return out
+}

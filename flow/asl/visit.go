@@ -1,0 +1,184 @@
+package asl
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonpath"
+)
+
+// What each type of state does when it is entered, and when what it waited for
+// has come.
+
+func (w *walk) pass() (step, *fault) {
+	result, f := w.effective()
+	if f != nil {
+		return step{}, f
+	}
+	if w.state.result != nil {
+		result = w.state.result
+	}
+	return w.finish(result)
+}
+
+func (w *walk) choose() (step, *fault) {
+	s := w.state
+	input, f := w.view(w.input).apply(s.inputPath, w.input)
+	if f != nil {
+		return step{}, f
+	}
+	v := w.view(input)
+	next, assign := s.fallback, s.assign
+	for i := range s.choices {
+		ok, f := s.choices[i].test.holds(v)
+		if f != nil {
+			return step{}, f
+		}
+		if ok {
+			next, assign = s.choices[i].next, s.choices[i].assign
+			break
+		}
+	}
+	if next == nil {
+		return step{}, localFault(statesNoChoiceMatched, "Failed to transition out of the state. The state does not point to a next state.")
+	}
+	output, f := w.outward(input)
+	if f != nil {
+		return step{}, f
+	}
+	assigned, f := w.assigned(assign, input)
+	return step{output: output, next: next, assigned: assigned}, f
+}
+
+// failing returns the fault that a Fail state is.
+func (w *walk) failing() *fault {
+	spec := w.state.failure
+	name, f := w.failText(spec.err, spec.errPath, "ErrorPath")
+	if f != nil {
+		return f
+	}
+	cause, f := w.failText(spec.cause, spec.causePath, "CausePath")
+	if f != nil {
+		return f
+	}
+	out := &fault{bare: name == nil}
+	if name != nil {
+		out.name = *name
+	}
+	if cause != nil {
+		out.cause = *cause
+	}
+	return out
+}
+
+func (w *walk) failText(fixed *string, path expression, field string) (*string, *fault) {
+	if path == nil {
+		return fixed, nil
+	}
+	value, f := path.evaluate(w.view(w.input))
+	if f != nil {
+		return nil, f
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, runtimeFault("The %s field must evaluate to a string, found %s", field, treeDatum(value).encoded())
+	}
+	return &text, nil
+}
+
+// wait adds a timer, unless its time has come already.
+func (w *walk) wait() (step, *fault) {
+	due, f := w.due()
+	if f != nil {
+		return step{}, f
+	}
+	if due.Sub(w.ask.Now) > longestWait {
+		return step{}, runtimeFault("Wait state delay is too long.")
+	}
+	if !due.After(w.ask.Now) {
+		return w.waited()
+	}
+	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Timer, Due: due, Note: w.note(true)})
+	return step{waits: true}, nil
+}
+
+// longestWait is 2^31-1 seconds.
+const longestWait = (1<<31 - 1) * time.Second
+
+// due returns when a Wait state ends.
+func (w *walk) due() (time.Time, *fault) {
+	spec := w.state.wait
+	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
+	if f != nil {
+		return time.Time{}, f
+	}
+	switch {
+	case spec.secondsPath != nil:
+		n, f := w.secondsAt(spec.secondsPath, input, "SecondsPath")
+		if f != nil {
+			return time.Time{}, f
+		}
+		return w.ask.Now.Add(time.Duration(n) * time.Second), nil
+	case spec.timestampPath != nil:
+		value, found, f := w.view(input).get(spec.timestampPath)
+		if f != nil {
+			return time.Time{}, f
+		}
+		if !found {
+			return time.Time{}, runtimeFault("The TimestampPath parameter does not reference an input value: %s", spec.timestampPath.Text())
+		}
+		at, ok := timestamp(value)
+		if !ok {
+			text, isText := value.(string)
+			if !isText {
+				text = treeDatum(value).encoded().String()
+			}
+			return time.Time{}, runtimeFault("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
+				spec.timestampPath.Text(), text)
+		}
+		return at, nil
+	case spec.until.IsZero():
+		return w.ask.Now.Add(time.Duration(spec.seconds) * time.Second), nil
+	}
+	return spec.until, nil
+}
+
+// secondsAt returns the number of seconds that a path names.
+func (w *walk) secondsAt(path *jsonpath.Path, input *datum, field string) (int64, *fault) {
+	value, found, f := w.view(input).get(path)
+	if f != nil {
+		return 0, f
+	}
+	if !found {
+		return 0, runtimeFault("The %s parameter does not reference an input value: %s", field, path.Text())
+	}
+	number, ok := value.(json.Number)
+	n, whole := int64(0), false
+	if ok {
+		n, whole = wholeNumber(string(number))
+	}
+	switch {
+	case !whole:
+		return 0, runtimeFault("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), treeDatum(value).encoded())
+	case n < 0:
+		return 0, runtimeFault("The %s parameter references a negative value: %s == %d", field, path.Text(), n)
+	case time.Duration(n) > longestWait/time.Second:
+		return 0, runtimeFault("Wait state delay is too long.")
+	}
+	return n, nil
+}
+
+// waited is the end of a Wait state.
+func (w *walk) waited() (step, *fault) {
+	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
+	if f != nil {
+		return step{}, f
+	}
+	output, f := w.outward(input)
+	if f != nil {
+		return step{}, f
+	}
+	assigned, f := w.assigned(w.state.assign, input)
+	return step{output: output, next: w.state.next, assigned: assigned}, f
+}

@@ -1,0 +1,122 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Script answers calls as they were answered when the execution was recorded.
+type Script struct {
+	calls    []*Call
+	used     []bool
+	handlers map[string]string
+}
+
+// Script returns the execution's script.
+func (e *Execution) Script() *Script {
+	return &Script{calls: e.Tasks, used: make([]bool, len(e.Tasks)), handlers: e.Handlers}
+}
+
+// Next returns the answer to a call, and whether there is one: the first unused
+// one of the same state, or of the same resource where the state is not known,
+// that was given the same input; failing that, the first. Calls that were not
+// recorded are answered by what the function's program did.
+func (s *Script) Next(state, resource string, input json.RawMessage) (Answer, bool) {
+	found := -1
+	for i, call := range s.calls {
+		if s.used[i] || call.State != nil && *call.State != state || call.State == nil && !sameResource(call, resource) {
+			continue
+		}
+		if found < 0 {
+			found = i
+		}
+		if difference("", decoded(call.Input), decoded(input)) == "" {
+			found = i
+			break
+		}
+	}
+	if found < 0 {
+		return handled(s.handlers[resource], input)
+	}
+	s.used[found] = true
+	a := s.calls[found].Result
+	a.spaced = s.calls[found].Kind == "lambda"
+	return a, true
+}
+
+func sameResource(call *Call, resource string) bool {
+	return call.Resource == resource || "arn:aws:states:::"+call.ResourceType+":"+call.Resource == resource
+}
+
+// handled answers as the recorded Lambda functions did, by the names of their
+// files.
+func handled(file string, input json.RawMessage) (Answer, bool) {
+	exception := func(name string) Answer {
+		return Answer{Failed: true, Error: &name, spaced: true, Cause: map[string]any{"$json": map[string]any{
+			"errorMessage": "Some exception was raised.", "errorType": name, "requestId": "r",
+			"stackTrace": []any{"  File \"/var/task/handler.py\", line 2, in handler\n    raise " + name + "(\"Some exception was raised.\")\n"},
+		}}}
+	}
+	switch file {
+	case "id_function.py":
+		return Answer{Output: input}, true
+	case "echo_function.py":
+		return Answer{Output: json.RawMessage(`{"Return":"HelloWorld"}`)}, true
+	case "return_bytes_str.py":
+		return Answer{Output: json.RawMessage(`"HelloWorld!"`)}, true
+	case "raise_exception.py":
+		return exception("Exception"), true
+	case "raise_custom_exception.py":
+		return exception("CustomException"), true
+	case "large_output_string.py":
+		return Answer{Output: json.RawMessage(`"` + strings.Repeat("a", 257<<10) + `"`)}, true
+	case "wait_60_seconds.py":
+		return Answer{Output: input, Seconds: 60}, true
+	}
+	return Answer{}, false
+}
+
+// Text returns the cause of a failed answer as the task gave it. Lambda
+// functions in Python write JSON with spaces behind commas and colons.
+func (a *Answer) Text() *string {
+	switch cause := a.Cause.(type) {
+	case string:
+		return &cause
+	case map[string]any:
+		if value, ok := cause["$json"]; ok {
+			text := jsonText(value, a.spaced)
+			return &text
+		}
+	}
+	return nil
+}
+
+// jsonText returns a value as JSON, with members in order of their names.
+func jsonText(v any, spaced bool) string {
+	if !spaced {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return err.Error()
+		}
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	var parts []string
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			parts = append(parts, jsonText(element, true))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, jsonText(name, false)+": "+jsonText(v[name], true))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return jsonText(v, false)
+}

@@ -1,0 +1,77 @@
+package conformance
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// A Tally counts how far records are met, by level and category.
+type Tally struct {
+	what       string
+	reached    [6]int // records that reach each level
+	of         [6]int // records that the level counts
+	categories map[string]*category
+	misses     []string
+}
+
+type category struct{ reached, of int }
+
+// NewTally returns an empty tally of what, such as "asl/execution".
+func NewTally(what string) *Tally {
+	return &Tally{what: what, categories: map[string]*category{}}
+}
+
+// Add counts a record.
+func (t *Tally) Add(e *Execution, r Report) {
+	c := t.categories[e.Category]
+	if c == nil {
+		c = &category{}
+		t.categories[e.Category] = c
+	}
+	c.of++
+	if r.Level >= 1 {
+		c.reached++
+	}
+	most := 2
+	if r.Events {
+		most = 5
+	}
+	for level := 1; level <= most; level++ {
+		t.of[level]++
+		if r.Level >= level {
+			t.reached[level]++
+		}
+	}
+	if r.Miss != "" {
+		t.misses = append(t.misses, "L"+string(rune('1'+r.Level))+" "+e.Name+": "+r.Miss)
+	}
+}
+
+// Share returns the part of a category's records that reach L1, 1 if it has
+// none.
+func (t *Tally) Share(name string) float64 {
+	c := t.categories[name]
+	if c == nil {
+		return 1
+	}
+	return float64(c.reached) / float64(c.of)
+}
+
+// Categories returns the names of the categories counted, in order.
+func (t *Tally) Categories() []string { return slices.Sorted(maps.Keys(t.categories)) }
+
+// Print logs a line for each level and category, then every miss.
+func (t *Tally) Print(log testing.TB) {
+	log.Helper()
+	for level := 1; level <= 5; level++ {
+		log.Logf("conformance %s: L%d %d/%d", t.what, level, t.reached[level], t.of[level])
+	}
+	for _, name := range t.Categories() {
+		c := t.categories[name]
+		log.Logf("conformance %s: category %s: L1 %d/%d", t.what, name, c.reached, c.of)
+	}
+	for _, miss := range t.misses {
+		log.Logf("conformance %s: miss %s", t.what, miss)
+	}
+}
