@@ -18,7 +18,7 @@ func TestConformanceASLLanguage(t *testing.T) {
 	t.Parallel()
 	tally := conformance.NewTally("asl/execution")
 	for _, record := range conformance.Executions(t) {
-		if record.QueryLanguage == "JSONPath" && record.Within("lambda", "wait", "parallel") && !usesIntrinsics(record) {
+		if record.QueryLanguage == "JSONPath" && record.Within("lambda", "wait", "parallel") {
 			tally.Add(record, record.Compare(replay(t, record)))
 		}
 	}
@@ -32,11 +32,6 @@ func TestConformanceASLLanguage(t *testing.T) {
 			t.Errorf("category %s: %.0f %% reach L1; want %.0f %%", category, share*100, least*100)
 		}
 	}
-}
-
-// usesIntrinsics reports whether a record evaluates intrinsic functions.
-func usesIntrinsics(record *conformance.Execution) bool {
-	return record.Category == "intrinsic_functions"
 }
 
 // replay runs a recorded machine with the recorded task results.

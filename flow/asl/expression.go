@@ -94,16 +94,17 @@ func (c *compiler) expression(n *node, text string) expression {
 	if strings.HasPrefix(text, "$") {
 		path := c.path(n)
 		if path != nil && c.reverting && path.Root() == jsonpath.RootVariable {
-			c.schema(n, "variables cannot be seen when a state is undone; put what is needed into the state's Parameters")
+			c.schema(n, variablesInRevert)
 		}
 		if path != nil {
 			return &pathExpression{field: n.key, path: path}
 		}
 		return nil
 	}
-	c.refuse(SchemaValidationFailed, n, "", "the value for the field %s must be a valid JSONPath or a valid intrinsic function call", quote(n.key))
-	return nil
+	return c.intrinsic(n, text)
 }
+
+const variablesInRevert = "variables cannot be seen when a state is undone; put what is needed into the state's Parameters"
 
 // pathExpression is a path in a payload template.
 type pathExpression struct {

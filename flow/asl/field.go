@@ -146,16 +146,22 @@ func (c *compiler) text(n *node, field string) (string, bool) {
 	return v.str, true
 }
 
-// queryLanguage returns the language an object sets, JSONPath if none.
+// queryLanguage returns the language an object sets, that of the whole machine
+// if none.
 func (c *compiler) queryLanguage(n *node) queryLanguage {
 	v := n.get("QueryLanguage")
 	switch {
-	case v == nil || v.kind == stringNode && v.str == "JSONPath":
+	case v == nil:
+		return c.language
+	case v.kind == stringNode && v.str == "JSONPath":
+		if c.language == jsonata {
+			c.schema(n, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine")
+		}
 		return jsonPath
 	case v.kind == stringNode && v.str == "JSONata":
 		c.unsupported(v, "QueryLanguage JSONata")
 		return jsonata
 	}
 	c.schema(v, `QueryLanguage must be "JSONPath" or "JSONata"`)
-	return jsonPath
+	return c.language
 }

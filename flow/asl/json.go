@@ -176,8 +176,13 @@ func encode(tree any) atom.Value {
 	return atom.Value(appendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree))
 }
 
-// appendJSON appends the JSON text of a tree.
+// appendJSON appends the JSON text of a tree. A small tree can have a very large
+// text, for a template may name the same value any number of times; so it stops
+// where the text is larger than any value may be.
 func appendJSON(b []byte, tree any) []byte {
+	if len(b) > atom.MaxValue {
+		return b
+	}
 	switch v := tree.(type) {
 	case nil:
 		return append(b, "null"...)
@@ -266,6 +271,7 @@ type datum struct {
 	text    atom.Value
 	tree    any
 	hasTree bool
+	huge    bool // the text would be larger than any value may be
 }
 
 func textDatum(v atom.Value) *datum { return &datum{text: v} }
@@ -298,9 +304,12 @@ func (d *datum) value() (any, error) {
 func (d *datum) encoded() atom.Value {
 	if d.text == nil {
 		d.text = encode(d.tree)
+		if len(d.text) > atom.MaxValue {
+			d.text, d.huge = atom.Null, true // the text is not whole
+		}
 	}
 	return d.text
 }
 
 // tooLarge reports whether the value is beyond what a state may hand on.
-func (d *datum) tooLarge() bool { return len(d.encoded())-1 > MaxPayload }
+func (d *datum) tooLarge() bool { return len(d.encoded())-1 > MaxPayload || d.huge }

@@ -47,7 +47,7 @@ func Strict() Option { return func(c *compiler) { c.strict = true } }
 // once, each with its place. What looks wrong but can be run is in
 // [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
-	c := &compiler{file: name, source: text, names: map[string]*node{}}
+	c := &compiler{file: name, source: text, names: map[string]*node{}, language: jsonPath}
 	for _, opt := range opts {
 		opt(c)
 	}
@@ -92,6 +92,7 @@ type compiler struct {
 	problems  Problems
 	names     map[string]*node // of all states, where each was named first
 	states    map[string]*state
+	language  queryLanguage // of the whole machine
 	levels    []*level
 	where     string // begins every message: which state is being read
 	reverting bool   // what is being read is evaluated when a state is undone
@@ -141,7 +142,7 @@ func (c *compiler) machine() *Machine {
 	if v := root.get("Version"); v != nil && (v.kind != stringNode || v.str != "1.0") {
 		c.schema(v, `Version must be "1.0"`)
 	}
-	c.queryLanguage(root)
+	c.language = c.queryLanguage(root)
 	if s, ok := c.seconds(root, "TimeoutSeconds", 1); ok {
 		m.timeout = time.Duration(s) * time.Second
 	}

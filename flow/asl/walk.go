@@ -30,6 +30,7 @@ type walk struct {
 	tries     []int
 	attempted bool           // the state's node was run: there is something to try again
 	ctx       map[string]any // the context object; nil until it is asked for
+	drawn     int            // random numbers drawn when the ask gives none
 }
 
 // A step is what a visit to a state comes to.
@@ -192,10 +193,10 @@ func (w *walk) visit() (step, *fault) {
 func (w *walk) effective() (*datum, *fault) {
 	s := w.state
 	input, f := w.view(w.input).apply(s.inputPath, w.input)
-	if f != nil || s.parameters == nil {
-		return input, f
+	if f == nil && s.parameters != nil {
+		input, f = s.parameters.datum(w.view(input))
 	}
-	if input, f = s.parameters.datum(w.view(input)); f == nil && input.tooLarge() {
+	if f == nil && input != w.input && input.tooLarge() {
 		f = limitFault(s.name)
 	}
 	return input, f
