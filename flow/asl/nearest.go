@@ -6,7 +6,7 @@ func nearest(name string, candidates []string) string {
 	if len(candidates) > maxCandidates {
 		return ""
 	}
-	best, bestDistance := "", 1+max(1, len(name)/3)
+	best, bestDistance := "", min(len(name), 1+max(1, len(name)/3))
 	for _, candidate := range candidates {
 		if d := distance(name, candidate, bestDistance); d < bestDistance {
 			best, bestDistance = candidate, d
