@@ -116,7 +116,9 @@ func (s *simulator) start(input string) {
 		s.run = &flow.Run{ID: "run-1", Flow: "test", Started: epoch}
 	}
 	s.now = s.run.Started
-	s.run.Input = atom.FromJSON([]byte(input))
+	if input != "" {
+		s.run.Input = atom.FromJSON([]byte(input))
+	}
 	s.top = &simFlow{index: -1, names: map[string]bool{}}
 	s.at(s.now, func() { s.ask(s.top, flow.Cause{Kind: flow.Begin, Input: s.run.Input}) })
 	if !s.stopAt.IsZero() {
@@ -161,7 +163,10 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	g := s.lang.Grow(&flow.Ask{
 		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
-		Random: func() uint64 { s.random += 0x9e3779b97f4a7c15; return s.random },
+		Random: func() uint64 {
+			s.random = s.random*6364136223846793005 + 1442695040888963407
+			return s.random ^ s.random<<32
+		},
 	})
 	for _, e := range g.Events {
 		if e.Prev > int64(len(s.events)) {
