@@ -1,0 +1,67 @@
+package asl_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// TestUndo shows what the task is given that undoes another.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	whole := `"exec:cancel"`
+	some := `{"Resource": "exec:cancel", "Parameters": {"id.$": "$.Result.id", "how.$": "$.Outcome", "of.$": "$$.State.Name", "since.$": "$$.State.EnteredTime", "key.$": "States.UUID()"}}`
+	done := atom.Done(atom.FromJSON([]byte(`{"id":7}`)))
+	failed := atom.Failed[atom.Value](&atom.Failure{Code: "Boom", Message: "it broke"})
+	for _, c := range []struct {
+		name, revert string
+		did          atom.Outcome[atom.Value]
+		want         string
+	}{
+		{"done", whole, done, `{"Input":{"in":1},"Outcome":"Done","Result":{"id":7}}`},
+		{"failed", whole, failed, `{"Cause":"it broke","Error":"Boom","Input":{"in":1},"Outcome":"Failed","Result":null}`},
+		{"unknown", whole, atom.Unknown[atom.Value](), `{"Input":{"in":1},"Outcome":"Unknown","Result":null}`},
+		{"parameters", some, done, `{"how":"Done","id":7,"key":"c0f38614-a95f-4078-80f3-8914a95f8591","of":"Book","since":"2025-01-01T00:00:00.000Z"}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := parse(t, `{"StartAt": "Book", "States": {"Book": {"Type": "Task", "Resource": "exec:book", "Parameters": {"in.$": "$.a"}, "Revert": `+c.revert+`, "End": true}}}`)
+			s := simulate(t, m, `{"a": 1}`, nil)
+			if len(s.undone) != 1 {
+				t.Fatalf("%d nodes can be undone, want 1", len(s.undone))
+			}
+			n := s.undone[0]
+			if got := n.spec.Undo.Task; got != "exec:cancel" {
+				t.Errorf("undone by %s", got)
+			}
+			for range 2 { // asked again, the answer is the same
+				got, err := m.Undo(&flow.UndoAsk{Run: s.run, Path: n.path(), Spec: &n.spec, Did: c.did, Now: epoch})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(c.want, got.String()); diff != "" {
+					t.Errorf("input (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestUndoFails shows that a Revert whose parameters cannot be evaluated, or
+// that is not there any more, is an error.
+func TestUndoFails(t *testing.T) {
+	t.Parallel()
+	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "Revert": {"Resource": "exec:y", "Parameters": {"id.$": "$.Result.id"}}, "End": true}`))
+	for note, want := range map[string]string{
+		"S":    `asl: S: Revert: The JSONPath '$.Result.id' specified for the field 'id.$' could not be found in the input '{"Input":null,"Outcome":"Unknown","Result":null}'`,
+		"Gone": `asl: S: the definition test has no state "Gone" with a Revert`,
+	} {
+		_, err := m.Undo(&flow.UndoAsk{Run: &flow.Run{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", note, err, want)
+		}
+	}
+}
