@@ -17,11 +17,14 @@ type Attributes struct {
 }
 
 // attributes returns the run's attributes, completed.
-func (w *walk) attributes() Attributes {
+func (w *walk) attributes() *Attributes {
+	if w.attrs != nil {
+		return w.attrs
+	}
 	run := w.ask.Run
-	var a Attributes
-	if err := run.Attributes.Decode(&a); err != nil {
-		a = Attributes{} // written by somebody else for somebody else
+	a := &Attributes{}
+	if err := run.Attributes.Decode(a); err != nil {
+		*a = Attributes{} // written by somebody else for somebody else
 	}
 	fill := func(field *string, value string) {
 		if *field == "" {
@@ -33,6 +36,7 @@ func (w *walk) attributes() Attributes {
 	fill(&a.StateMachineName, run.Flow)
 	fill(&a.StateMachineID, a.StateMachineName)
 	fill(&a.Region, "us-east-1")
+	w.attrs = a
 	return a
 }
 

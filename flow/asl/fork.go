@@ -38,7 +38,9 @@ func (w *walk) forkGroup() (*flow.Group, *fault) {
 		if group.Count, group.Slots, f = w.mapOver(told); f != nil {
 			return nil, f
 		}
-		w.event("MapStateStarted", map[string]any{"length": group.Count})
+		var details object
+		details.integer("length", int64(group.Count))
+		w.event("MapStateStarted", details.value())
 	}
 	told.started = w.last
 	group.Shared = told.encode()

@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		s := &simulator{lang: m, task: randomTasks(seed), random: seed, steps: 3000}
+		s := &simulator{lang: m, task: randomTasks(seed), random: seed, steps: 100}
 		s.start(randomJSON(rand.New(rand.NewPCG(seed, 1)), 3))
 		if s.fault != nil {
 			t.Fatalf("%v\n%s", s.fault, text)

@@ -18,28 +18,27 @@ func (w *walk) record(e flow.Event) {
 }
 
 // event writes an event about the visited state.
-func (w *walk) event(kind string, details map[string]any) {
-	e := flow.Event{Type: kind, Name: w.state.name}
-	if len(details) > 0 {
-		e.Details = encode(details)
-	}
-	w.record(e)
+func (w *walk) event(kind string, details atom.Value) {
+	w.record(flow.Event{Type: kind, Name: w.state.name, Details: details})
 }
 
 func (w *walk) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
 
 func (w *walk) iterationEvent(kind, name string, index int) {
-	w.record(flow.Event{Type: kind, Name: name, Details: encode(map[string]any{"index": index, "name": name})})
+	var details object
+	details.integer("index", int64(index))
+	details.text("name", name)
+	w.record(flow.Event{Type: kind, Name: name, Details: details.value()})
 }
 
 // started begins the history of a run. The first state entered follows from
 // nothing, as on AWS.
 func (w *walk) started(input *datum) {
-	e := flow.Event{Type: "ExecutionStarted", Key: "input", Body: input.encoded()}
+	var details object
 	if role := w.attributes().RoleARN; role != "" {
-		e.Details = encode(map[string]any{"roleArn": role})
+		details.text("roleArn", role)
 	}
-	w.record(e)
+	w.record(flow.Event{Type: "ExecutionStarted", Details: details.value(), Key: "input", Body: input.encoded()})
 	w.last = 0
 }
 
@@ -60,11 +59,9 @@ func (w *walk) enter(s *state, input *datum) {
 
 // exit ends it.
 func (w *walk) exit(out step) {
-	e := flow.Event{Type: exitedTypes[w.state.kind], Name: w.state.name, Key: "output", Body: out.output.encoded()}
-	if len(out.assigned) > 0 {
-		e.Details = append(appendVariables(append([]byte{atom.CodecJSON}, `{"assignedVariables":`...), out.assigned), '}')
-	}
-	w.record(e)
+	var details object
+	details.data("assignedVariables", out.assigned)
+	w.record(flow.Event{Type: exitedTypes[w.state.kind], Name: w.state.name, Details: details.value(), Key: "output", Body: out.output.encoded()})
 	w.set(out.assigned)
 }
 
@@ -87,11 +84,7 @@ func (w *walk) succeed(output *datum) {
 func (w *walk) fail(f *fault) {
 	w.growth.End = &flow.End{Failure: f.failure()}
 	if w.ask.Index < 0 {
-		e := flow.Event{Type: "ExecutionFailed"}
-		if details := f.details(); len(details) > 0 {
-			e.Details = encode(details)
-		}
-		w.record(e)
+		w.record(flow.Event{Type: "ExecutionFailed", Details: f.details()})
 		return
 	}
 	before := w.last
@@ -116,7 +109,7 @@ func (w *walk) owner() *state { return w.machine.states[w.outer().state] }
 // overdue ends the run because its time is up.
 func (w *walk) overdue() {
 	f := &fault{name: statesTimeout}
-	w.record(flow.Event{Type: "ExecutionTimedOut", Details: encode(f.details())})
+	w.record(flow.Event{Type: "ExecutionTimedOut", Details: f.details()})
 	w.growth.End = &flow.End{Failure: f.failure(), TimedOut: true}
 }
 
@@ -127,48 +120,50 @@ func (w *walk) stopped() {
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
 	if failure := w.ask.Cause.Failure; failure != nil {
-		if details := taskFault(failure, "").details(); len(details) > 0 {
-			e.Details = encode(details)
-		}
+		e.Details = taskFault(failure, "").details()
 	}
 	w.record(e)
 }
 
 // details returns how events tell a fault.
-func (f *fault) details() map[string]any {
-	d := map[string]any{}
+func (f *fault) details() atom.Value {
+	var o object
+	f.tell(&o)
+	return o.value()
+}
+
+func (f *fault) tell(o *object) {
 	if !f.bare {
-		d["error"] = f.name
+		o.text("error", f.name)
 	}
 	if f.cause != "" {
-		d["cause"] = f.cause
+		o.text("cause", f.cause)
 	}
-	return d
 }
 
 // scheduled tells of a task that is to be run, and that it is.
 func (w *walk) scheduled(input *datum, timeout, heartbeat int64, role string) {
 	t := w.state.task
-	details := map[string]any{}
-	if timeout > 0 {
-		details["timeoutInSeconds"] = timeout
-	}
-	if heartbeat > 0 && !t.lambda {
-		details["heartbeatInSeconds"] = heartbeat
-	}
-	if role != "" {
-		details["taskCredentials"] = map[string]any{"roleArn": role}
-	}
+	var details object
 	key := "input"
 	if t.lambda || t.activity {
-		details["resource"] = t.resource
+		details.text("resource", t.resource)
 	} else {
 		key = "parameters"
-		details["resource"], details["resourceType"] = t.action, t.service
-		details["region"] = w.attributes().Region
+		t.tell(&details)
+		details.text("region", w.attributes().Region)
 	}
-	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: encode(details), Key: key, Body: input.encoded()})
-	w.event(t.events()+"Started", t.resourceDetails())
+	if timeout > 0 {
+		details.integer("timeoutInSeconds", timeout)
+	}
+	if heartbeat > 0 && !t.lambda {
+		details.integer("heartbeatInSeconds", heartbeat)
+	}
+	if role != "" {
+		details.datum("taskCredentials", treeDatum(map[string]any{"roleArn": role}))
+	}
+	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: details.value(), Key: key, Body: input.encoded()})
+	w.event(t.events()+"Started", t.details())
 }
 
 // events begins the types of the events about the task.
@@ -182,32 +177,33 @@ func (t *task) events() string {
 	return "Task"
 }
 
-// resourceDetails returns what every event about the task repeats.
-func (t *task) resourceDetails() map[string]any {
-	if t.lambda || t.activity {
-		return map[string]any{}
+// details returns what every event about the task repeats.
+func (t *task) details() atom.Value {
+	var o object
+	t.tell(&o)
+	return o.value()
+}
+
+func (t *task) tell(o *object) {
+	if !t.lambda && !t.activity {
+		o.text("resource", t.action)
+		o.text("resourceType", t.service)
 	}
-	return map[string]any{"resource": t.action, "resourceType": t.service}
 }
 
 func (w *walk) attemptSucceeded(result *datum) {
 	t := w.state.task
-	e := flow.Event{Type: t.events() + "Succeeded", Name: w.state.name, Key: "output", Body: result.encoded()}
-	if details := t.resourceDetails(); len(details) > 0 {
-		e.Details = encode(details)
-	}
-	w.record(e)
+	w.record(flow.Event{Type: t.events() + "Succeeded", Name: w.state.name, Details: t.details(), Key: "output", Body: result.encoded()})
 }
 
 func (w *walk) attemptFailed(f *fault) {
 	t := w.state.task
-	details := t.resourceDetails()
-	for name, value := range f.details() {
-		details[name] = value
-	}
+	var details object
+	t.tell(&details)
+	f.tell(&details)
 	kind := "Failed"
 	if f.name == statesTimeout {
 		kind = "TimedOut"
 	}
-	w.event(t.events()+kind, details)
+	w.event(t.events()+kind, details.value())
 }

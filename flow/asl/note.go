@@ -2,8 +2,6 @@ package asl
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -24,40 +22,15 @@ type note struct {
 }
 
 func (n *note) encode() atom.Value {
-	b := make([]byte, 0, 128)
-	b = append(b, atom.CodecJSON)
-	b = append(b, `{"s":`...)
-	b = appendString(b, n.state)
-	b = append(b, `,"e":`...)
-	b = strconv.AppendInt(b, n.entered, 10)
-	b = append(b, `,"t":"`...)
-	b = n.at.AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","p":`...)
-	b = strconv.AppendInt(b, n.last, 10)
-	if len(n.tries) > 0 {
-		b = append(b, `,"r":[`...)
-		for i, tries := range n.tries {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, int64(tries), 10)
-		}
-		b = append(b, ']')
-	}
-	b = append(b, `,"n":{`...)
-	for i, name := range slices.Sorted(maps.Keys(n.visits)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, name), ':')
-		b = strconv.AppendInt(b, int64(n.visits[name]), 10)
-	}
-	b = append(b, '}')
-	if n.input != nil {
-		b = append(b, `,"i":`...)
-		b = append(b, n.input.encoded().JSON()...)
-	}
-	return append(b, '}')
+	var o object
+	o.text("s", n.state)
+	o.integer("e", n.entered)
+	o.time("t", n.at)
+	o.integer("p", n.last)
+	o.integers("r", n.tries)
+	o.counts("n", n.visits)
+	o.datum("i", n.input)
+	return o.value()
 }
 
 func readNote(v atom.Value) (*note, error) {
@@ -69,16 +42,12 @@ func readNote(v atom.Value) (*note, error) {
 			n.state, err = r.string()
 		case "e":
 			n.entered, err = r.integer()
-		case "p":
-			n.last, err = r.integer()
 		case "t":
 			n.at, err = r.time()
+		case "p":
+			n.last, err = r.integer()
 		case "r":
-			for r.pos++; err == nil && !r.take(']'); r.take(',') {
-				var tries int64
-				tries, err = r.integer()
-				n.tries = append(n.tries, int(tries))
-			}
+			n.tries, err = r.integers()
 		case "n":
 			err = r.members(func(state string) error {
 				visits, err := r.integer()
@@ -86,7 +55,7 @@ func readNote(v atom.Value) (*note, error) {
 				return err
 			})
 		case "i":
-			n.input = textDatum(atom.FromJSON(r.skip()))
+			n.input = r.datum()
 		default:
 			r.skip()
 		}
@@ -96,22 +65,6 @@ func readNote(v atom.Value) (*note, error) {
 		return nil, fmt.Errorf("asl: broken note: %w", err)
 	}
 	return n, nil
-}
-
-func (r *reader) integer() (int64, error) {
-	literal, err := r.number()
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(literal, 10, 64)
-}
-
-func (r *reader) time() (time.Time, error) {
-	text, err := r.string()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return time.Parse(time.RFC3339Nano, text)
 }
 
 // shared is what a Parallel or Map state tells the levels inside it. What may be
@@ -128,30 +81,16 @@ type shared struct {
 }
 
 func (s *shared) encode() atom.Value {
-	b := make([]byte, 0, 256)
-	b = append(b, atom.CodecJSON)
-	b = append(b, `{"s":`...)
-	b = appendString(b, s.state)
-	b = append(b, `,"e":`...)
-	b = strconv.AppendInt(b, s.entered, 10)
-	b = append(b, `,"t":"`...)
-	b = s.at.AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","p":`...)
-	b = strconv.AppendInt(b, s.started, 10)
-	if len(s.outer) > 0 {
-		b = append(b, `,"v":`...)
-		b = appendVariables(b, s.outer)
-	}
-	for _, part := range []struct {
-		name  string
-		value *datum
-	}{{"m", s.item}, {"x", s.items}, {"i", s.input}} {
-		if part.value != nil {
-			b = append(b, `,"`+part.name+`":`...)
-			b = append(b, part.value.encoded().JSON()...)
-		}
-	}
-	return append(b, '}')
+	var o object
+	o.text("s", s.state)
+	o.integer("e", s.entered)
+	o.time("t", s.at)
+	o.integer("p", s.started)
+	o.data("v", s.outer)
+	o.datum("m", s.item)
+	o.datum("x", s.items)
+	o.datum("i", s.input)
+	return o.value()
 }
 
 func readShared(v atom.Value) (*shared, error) {
@@ -168,13 +107,13 @@ func readShared(v atom.Value) (*shared, error) {
 		case "p":
 			s.started, err = r.integer()
 		case "v":
-			s.outer, err = r.variables()
+			s.outer, err = r.data()
 		case "m":
-			s.item = textDatum(atom.FromJSON(r.skip()))
+			s.item = r.datum()
 		case "x":
-			s.items = textDatum(atom.FromJSON(r.skip()))
+			s.items = r.datum()
 		case "i":
-			s.input = textDatum(atom.FromJSON(r.skip()))
+			s.input = r.datum()
 		default:
 			r.skip()
 		}
@@ -186,24 +125,41 @@ func readShared(v atom.Value) (*shared, error) {
 	return s, nil
 }
 
-// appendVariables appends an object of variables.
-func appendVariables(b []byte, variables map[string]*datum) []byte {
-	b = append(b, '{')
-	for i, name := range slices.Sorted(maps.Keys(variables)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, name), ':')
-		b = append(b, variables[name].encoded().JSON()...)
+func (r *reader) integer() (int64, error) {
+	literal, err := r.number()
+	if err != nil {
+		return 0, err
 	}
-	return append(b, '}')
+	return strconv.ParseInt(literal, 10, 64)
 }
 
-func (r *reader) variables() (map[string]*datum, error) {
-	variables := map[string]*datum{}
+func (r *reader) integers() ([]int, error) {
+	var all []int
+	for r.pos++; !r.take(']'); r.take(',') {
+		n, err := r.integer()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, int(n))
+	}
+	return all, nil
+}
+
+func (r *reader) time() (time.Time, error) {
+	text, err := r.string()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, text)
+}
+
+func (r *reader) datum() *datum { return textDatum(atom.FromJSON(r.skip())) }
+
+func (r *reader) data() (map[string]*datum, error) {
+	all := map[string]*datum{}
 	err := r.members(func(name string) error {
-		variables[name] = textDatum(atom.FromJSON(r.skip()))
+		all[name] = r.datum()
 		return nil
 	})
-	return variables, err
+	return all, err
 }

@@ -214,15 +214,24 @@ func (r *reader) value(parent *node, depth int) (*node, error) {
 }
 
 func (r *reader) word(n *node) error {
-	for word, kind := range map[string]nodeKind{"null": nullNode, "true": boolNode, "false": boolNode} {
-		end := r.pos + len(word)
-		if end <= len(r.text) && string(r.text[r.pos:end]) == word && (end == len(r.text) || !isWord(r.text[end])) {
-			n.kind, n.str = kind, word
-			r.pos = end
-			return nil
-		}
+	rest := r.text[r.pos:]
+	switch {
+	case startsWith(rest, "null"):
+		n.kind, n.str = nullNode, "null"
+	case startsWith(rest, "true"):
+		n.kind, n.str = boolNode, "true"
+	case startsWith(rest, "false"):
+		n.kind, n.str = boolNode, "false"
+	default:
+		return r.fault("expected a JSON value (an object, array, string, number, true, false or null), found %s", r.found())
 	}
-	return r.fault("expected a JSON value (an object, array, string, number, true, false or null), found %s", r.found())
+	r.pos += len(n.str)
+	return nil
+}
+
+// startsWith reports whether a text begins with a whole word.
+func startsWith(text []byte, word string) bool {
+	return len(text) >= len(word) && string(text[:len(word)]) == word && (len(text) == len(word) || !isWord(text[len(word)]))
 }
 
 func (r *reader) object(n *node, depth int) error {

@@ -21,6 +21,7 @@ type walk struct {
 	changed bool              // vars differ from the ask's memory
 	group   *shared           // what the level's group shares; nil until it is asked for
 	visits  map[string]int
+	attrs   *Attributes // nil until they are asked for
 
 	// The visit of a state that the walk is in.
 	state     *state
@@ -49,7 +50,7 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 		return w.growth
 	}
 	if w.changed {
-		w.growth.Memory = atom.Value(appendVariables([]byte{atom.CodecJSON}, w.vars))
+		w.growth.Memory = atom.Value(appendData([]byte{atom.CodecJSON}, w.vars))
 	}
 	return w.growth
 }
@@ -302,7 +303,7 @@ func (w *walk) variables() map[string]*datum {
 	if w.vars == nil {
 		w.vars = map[string]*datum{}
 		if len(w.ask.Memory) > 0 {
-			if vars, err := (&reader{text: w.ask.Memory.JSON()}).variables(); err == nil {
+			if vars, err := (&reader{text: w.ask.Memory.JSON()}).data(); err == nil {
 				w.vars = vars
 			}
 		}

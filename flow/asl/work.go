@@ -198,7 +198,10 @@ func (w *walk) again(after time.Duration) (step, *fault) {
 		return step{}, f
 	}
 	if w.ask.Cause.Kind == flow.Failed {
-		w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: spec.Input}
+		w.growth.Again = &flow.Again{After: after, Note: w.note(true)}
+		if p := w.state.parameters; p != nil && p.constant == nil { // they may look at the count of retries
+			w.growth.Again.Input = spec.Input
+		}
 		return step{waits: true}, nil
 	}
 	spec.Name, spec.Note, spec.Due = w.visitName(), w.note(true), w.ask.Now.Add(after)
