@@ -55,13 +55,17 @@ func BenchmarkPass(b *testing.B) {
 // BenchmarkTask takes a Task state with Parameters and ResultPath through its
 // two questions.
 func BenchmarkTask(b *testing.B) {
-	m := parse(b, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "exec:x", "Parameters": {"id.$": "$.id", "fixed": 1}, "ResultPath": "$.r", "End": true}}}`)
+	m := parse(b, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "exec:x", "Parameters": {"id.$": "$.id", "fixed": 1}, "ResultPath": `+
+		`"$.r", "End": true}}}`)
 	run := &flow.Run{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"id": 7, "list": [1, 2, 3]}`))}
 	result := atom.FromJSON([]byte(`{"ok": true}`))
 	b.ReportAllocs()
 	for b.Loop() {
 		g := m.Grow(&flow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: flow.Cause{Kind: flow.Begin, Input: run.Input}})
-		g = m.Grow(&flow.Ask{Run: run, Index: -1, Now: epoch, Event: 5, Cause: flow.Cause{Kind: flow.Ended, Name: "S", Note: g.Add[0].Note, Result: result, Attempt: 1}})
+		g = m.Grow(&flow.Ask{Run: run, Index: -1, Now: epoch, Event: 5, Cause: flow.Cause{
+			Kind: flow.Ended, Name: "S", Note: g.Add[0].Note, Result: result,
+			Attempt: 1,
+		}})
 		if g.End == nil || g.End.Failure != nil {
 			b.Fatal("no end")
 		}

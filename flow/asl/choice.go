@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
@@ -62,7 +63,7 @@ func (t *comparison) holds(v *view) (bool, *fault) {
 		return false, f
 	}
 	if t.operator.presence {
-		return found == t.literal.(bool), nil
+		return t.literal == found, nil
 	}
 	if !found {
 		return false, invalidChoicePath(t.variable)
@@ -88,9 +89,9 @@ func (c *compiler) choice(s *state) {
 	list := s.source.get("Choices")
 	switch {
 	case list == nil:
-		c.schema(s.source, "these fields are required: Choices")
+		c.schemaf(s.source, "these fields are required: Choices")
 	case list.kind != arrayNode || len(list.items) == 0:
-		c.schema(list, "Choices must be an array of at least one rule")
+		c.schemaf(list, "Choices must be an array of at least one rule")
 	default:
 		for _, n := range list.items {
 			s.choices = append(s.choices, c.rule(s, n))
@@ -110,7 +111,7 @@ func (c *compiler) rule(s *state, n *node) rule {
 	if next := n.get("Next"); next != nil {
 		r.next = c.target(s.level, next)
 	} else {
-		c.schema(n, "a rule of Choices needs Next")
+		c.schemaf(n, "a rule of Choices needs Next")
 	}
 	r.assign = c.assign(s.level, n.get("Assign"))
 	return r
@@ -120,7 +121,7 @@ func (c *compiler) rule(s *state, n *node) rule {
 // and the extra members may stand.
 func (c *compiler) test(n *node, extra ...string) test {
 	if n.kind != objectNode {
-		c.schema(n, "a rule must be an object, found %s", n.kind)
+		c.schemaf(n, "a rule must be an object, found %s", n.kind)
 		return nil
 	}
 	var found []member
@@ -137,7 +138,7 @@ func (c *compiler) test(n *node, extra ...string) test {
 		}
 	}
 	if len(found) != 1 {
-		c.schema(n, "a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found %d", len(found))
+		c.schemaf(n, "a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found %d", len(found))
 		return nil
 	}
 	switch m := found[0]; m.name {
@@ -159,17 +160,12 @@ func (c *compiler) notOperator(m member) {
 }
 
 func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 func (c *compiler) several(m member) test {
 	if m.value.kind != arrayNode || len(m.value.items) == 0 {
-		c.schema(m.value, "%s must be an array of at least one rule", m.name)
+		c.schemaf(m.value, "%s must be an array of at least one rule", m.name)
 		return nil
 	}
 	parts := make([]test, len(m.value.items))
@@ -187,7 +183,7 @@ func (c *compiler) comparison(n *node, m member) test {
 	if variable := n.get("Variable"); variable != nil {
 		t.variable = c.path(variable)
 	} else {
-		c.schema(n, "a rule with %s needs Variable", m.name)
+		c.schemaf(n, "a rule with %s needs Variable", m.name)
 	}
 	if strings.HasSuffix(m.name, "Path") {
 		t.path = c.path(m.value)
@@ -195,7 +191,7 @@ func (c *compiler) comparison(n *node, m member) test {
 	}
 	t.literal = m.value.tree()
 	if !t.operator.operand.accepts(t.literal) {
-		c.schema(m.value, "%s must be %s, found %s", m.name, t.operator.operand, m.value.kind)
+		c.schemaf(m.value, "%s must be %s, found %s", m.name, t.operator.operand, m.value.kind)
 	}
 	return t
 }

@@ -67,6 +67,7 @@ func (w *walk) context() map[string]any {
 		switch w.state.kind {
 		case taskState, parallelState, mapState:
 			state["RetryCount"] = w.retries()
+		default: // the others are not tried again
 		}
 		w.ctx["State"] = state
 	}

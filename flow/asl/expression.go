@@ -46,8 +46,7 @@ func (v *view) get(path *jsonpath.Path) (value any, found bool, f *fault) {
 		return nil, false, f
 	}
 	value, err := path.Get(doc)
-	var missing *jsonpath.NotFoundError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
 		return nil, false, nil
 	}
 	if err != nil {
@@ -64,8 +63,7 @@ func (v *view) resolve(path *jsonpath.Path) (any, *fault) {
 		return nil, f
 	}
 	value, err := path.Get(doc)
-	var missing *jsonpath.NotFoundError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
 		return nil, runtimeFault("Invalid path '%s' : %s", path.Text(), missing.Reason)
 	}
 	if err != nil {
@@ -94,7 +92,7 @@ func (c *compiler) expression(n *node, text string) expression {
 	if strings.HasPrefix(text, "$") {
 		path := c.path(n)
 		if path != nil && c.reverting && path.Root() == jsonpath.RootVariable {
-			c.schema(n, variablesInRevert)
+			c.schemaf(n, variablesInRevert)
 		}
 		if path != nil {
 			return &pathExpression{field: n.key, path: path}

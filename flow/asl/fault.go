@@ -2,6 +2,7 @@ package asl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
@@ -126,10 +127,5 @@ func reserved(name string) bool {
 	if !strings.HasPrefix(name, "States.") || strings.HasPrefix(name, "States.Http.") {
 		return false
 	}
-	for _, known := range knownErrors {
-		if name == known {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(knownErrors, name)
 }

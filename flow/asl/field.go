@@ -32,9 +32,7 @@ type fieldSet map[string]queryLanguage
 func (f fieldSet) with(others ...fieldSet) fieldSet {
 	all := fieldSet{}
 	for _, set := range append(others, f) {
-		for name, q := range set {
-			all[name] = q
-		}
+		maps.Copy(all, set)
 	}
 	return all
 }
@@ -127,7 +125,7 @@ func (c *compiler) one(n *node, names ...string) *node {
 		case first == nil:
 			first = field
 		default:
-			c.schema(field, "only one of %s may be there", strings.Join(names, ", "))
+			c.schemaf(field, "only one of %s may be there", strings.Join(names, ", "))
 		}
 	}
 	return first
@@ -140,7 +138,7 @@ func (c *compiler) text(n *node, field string) (string, bool) {
 		return "", false
 	}
 	if v.kind != stringNode {
-		c.schema(v, "%s must be a string, found %s", field, v.kind)
+		c.schemaf(v, "%s must be a string, found %s", field, v.kind)
 		return "", false
 	}
 	return v.str, true
@@ -155,13 +153,13 @@ func (c *compiler) queryLanguage(n *node) queryLanguage {
 		return c.language
 	case v.kind == stringNode && v.str == "JSONPath":
 		if c.language == jsonata {
-			c.schema(n, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine")
+			c.schemaf(n, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine")
 		}
 		return jsonPath
 	case v.kind == stringNode && v.str == "JSONata":
 		c.unsupported(v, "QueryLanguage JSONata")
 		return jsonata
 	}
-	c.schema(v, `QueryLanguage must be "JSONPath" or "JSONata"`)
+	c.schemaf(v, `QueryLanguage must be "JSONPath" or "JSONata"`)
 	return c.language
 }

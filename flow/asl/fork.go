@@ -174,13 +174,13 @@ func (w *walk) joined(results []atom.Value) (step, *fault) {
 }
 
 // joinFailed goes on when a branch has failed and the others were ended.
-func (w *walk) joinFailed(failure *atom.Failure) (step, *fault) {
+func (w *walk) joinFailed(failure *atom.Failure) *fault {
 	w.childEnded()
 	w.aborted(w.ask.Cause.Aborted)
 	w.event(w.state.kind.String()+"StateFailed", nil)
 	f := taskFault(failure, w.state.name)
 	f.local = f.name == statesDataLimitExceeded
-	return step{}, f
+	return f
 }
 
 // childEnded takes up the history where the child left it that decided the join.

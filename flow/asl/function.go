@@ -49,7 +49,8 @@ const (
 
 var errTooLarge = fmt.Errorf("the result has more than %d bytes", MaxPayload)
 
-// text, array and whole return an argument that must be of that type.
+// text, array and whole return an argument that must be of that type; where it
+// is an array, that is the first.
 func text(args []any, i int) (string, error) {
 	s, ok := args[i].(string)
 	if !ok {
@@ -58,10 +59,10 @@ func text(args []any, i int) (string, error) {
 	return s, nil
 }
 
-func array(args []any, i int) ([]any, error) {
-	a, ok := args[i].([]any)
+func array(args []any) ([]any, error) {
+	a, ok := args[0].([]any)
 	if !ok {
-		return nil, fmt.Errorf("argument %d must be an array", i+1)
+		return nil, errors.New("argument 1 must be an array")
 	}
 	return a, nil
 }
@@ -170,7 +171,7 @@ func jsonToString(args []any, _ func() uint64) (any, error) {
 }
 
 func arrayPartition(args []any, _ func() uint64) (any, error) {
-	list, err := array(args, 0)
+	list, err := array(args)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func arrayPartition(args []any, _ func() uint64) (any, error) {
 func same(v any) string { return string(appendJSON(nil, v)) }
 
 func arrayContains(args []any, _ func() uint64) (any, error) {
-	list, err := array(args, 0)
+	list, err := array(args)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func arrayContains(args []any, _ func() uint64) (any, error) {
 }
 
 func arrayUnique(args []any, _ func() uint64) (any, error) {
-	list, err := array(args, 0)
+	list, err := array(args)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func arrayRange(args []any, _ func() uint64) (any, error) {
 }
 
 func arrayGetItem(args []any, _ func() uint64) (any, error) {
-	list, err := array(args, 0)
+	list, err := array(args)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +256,7 @@ func arrayGetItem(args []any, _ func() uint64) (any, error) {
 }
 
 func arrayLength(args []any, _ func() uint64) (any, error) {
-	list, err := array(args, 0)
+	list, err := array(args)
 	return int64(len(list)), err
 }
 
@@ -370,7 +371,7 @@ func mathRandom(args []any, random func() uint64) (any, error) {
 	if to <= from {
 		return nil, errors.New("argument 2 must be greater than argument 1")
 	}
-	bits := uint64(0)
+	var bits uint64
 	if len(args) == 3 {
 		seed, err := whole(args, 2)
 		if err != nil {

@@ -18,12 +18,20 @@ func FuzzParse(f *testing.F) {
 		counter,
 		alone(`{"Type": "Wait", "SecondsPath": "$.a", "End": true}`),
 		alone(`{"Type": "Fail", "ErrorPath": "$.a", "Cause": "x"}`),
-		alone(`{"Type": "Pass", "Parameters": {"a.$": "States.Format('{} {}', $.a, States.MathAdd(1, $$.State.Name))", "b": [{"c.$": "$v"}]}, "ResultPath": "$.x[0]", "OutputPath": "$.x", "Assign": {"v.$": "$"}, "End": true}`),
-		`{"TimeoutSeconds": 9, "StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "InputPath": "$.a", "ResultSelector": {"x.$": "$.y"}, "TimeoutSecondsPath": "$.t",
-			"Retry": [{"ErrorEquals": ["E0"], "JitterStrategy": "FULL"}, {"ErrorEquals": ["States.ALL"], "MaxDelaySeconds": 3}], "Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.e", "Next": "B"}], "Next": "B", "Revert": {"Resource": "exec:b", "Parameters": {"a.$": "$.Result"}}},
-			"B": {"Type": "Choice", "Choices": [{"And": [{"Variable": "$.a", "IsPresent": true}, {"Not": {"Variable": "$.a", "StringMatches": "a*"}}], "Next": "A"}], "Default": "C"}, "C": {"Type": "Succeed"}}}`,
-		`{"StartAt": "P", "States": {"P": {"Type": "Parallel", "Next": "M", "Branches": [{"StartAt": "Q", "States": {"Q": {"Type": "Task", "Resource": "exec:q", "End": true}}}, {"StartAt": "R", "States": {"R": {"Type": "Wait", "Timestamp": "2025-01-01T00:01:00Z", "End": true}}}], "Retry": [{"ErrorEquals": ["States.ALL"]}]},
-			"M": {"Type": "Map", "ItemProcessor": {"StartAt": "N", "States": {"N": {"Type": "Pass", "Parameters": {"i.$": "$$.Map.Item.Index"}, "End": true}}}, "MaxConcurrency": 1, "End": true}}}`,
+		alone(`{"Type": "Pass", "Parameters": {"a.$": "States.Format('{} {}', $.a, States.MathAdd(1, $$.State.Name))", "b": [{"c.$": "$v"}]}, "ResultPath": ` +
+			`"$.x[0]", "OutputPath": "$.x", "Assign": {"v.$": "$"}, "End": true}`),
+		`{"TimeoutSeconds": 9, "StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "InputPath": "$.a", "ResultSelector": {"x.$": "$.y"}, ` +
+			`"TimeoutSecondsPath": "$.t",
+			"Retry": [{"ErrorEquals": ["E0"], "JitterStrategy": "FULL"}, {"ErrorEquals": ["States.ALL"], "MaxDelaySeconds": 3}],
+				"Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.e", "Next": "B"}], "Next": "B", "Revert": {"Resource": "exec:b",
+				"Parameters": {"a.$": "$.Result"}}},
+			"B": {"Type": "Choice", "Choices": [{"And": [{"Variable": "$.a", "IsPresent": true}, {"Not": {"Variable": "$.a", "StringMatches": "a*"}}],
+				"Next": "A"}], "Default": "C"}, "C": {"Type": "Succeed"}}}`,
+		`{"StartAt": "P", "States": {"P": {"Type": "Parallel", "Next": "M", "Branches": [{"StartAt": "Q", "States": {"Q": {"Type": "Task", "Resource": ` +
+			`"exec:q", "End": true}}}, {"StartAt": "R", "States": {"R": {"Type": "Wait", "Timestamp": "2025-01-01T00:01:00Z", "End": true}}}], "Retry": ` +
+			`[{"ErrorEquals": ["States.ALL"]}]},
+			"M": {"Type": "Map", "ItemProcessor": {"StartAt": "N", "States": {"N": {"Type": "Pass", "Parameters": {"i.$": "$$.Map.Item.Index"},
+				"End": true}}}, "MaxConcurrency": 1, "End": true}}}`,
 		`{`, `[]`, `{"StartAt": "\ud800", "States": null}`,
 	} {
 		f.Add([]byte(seed), uint64(1))

@@ -98,6 +98,7 @@ func (w *walk) fail(f *fault) {
 		case taskState, waitState, parallelState, mapState:
 			w.namedEvent(w.state.kind.String()+"StateAborted", w.state.name)
 			w.last = before
+		default: // AWS has no such event of the others
 		}
 	}
 	w.growth.End.Note = w.endNote()

@@ -95,17 +95,16 @@ func (c *compiler) intrinsic(n *node, text string) expression {
 	}
 	if err != nil {
 		fix := ""
-		var unknown *unknownFunctionError
-		if errors.As(err, &unknown) {
+		if unknown, ok := errors.AsType[*unknownFunctionError](err); ok {
 			if near := nearest(unknown.name, functionNames); near != "" {
 				fix = "did you mean States." + near + "?"
 			}
 		}
-		c.refuse(SchemaValidationFailed, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", quote(n.key), err)
+		c.refusef(SchemaValidationFailed, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", quote(n.key), err)
 		return nil
 	}
 	if c.reverting && p.variables {
-		c.schema(n, "%s", variablesInRevert)
+		c.schemaf(n, "%s", variablesInRevert)
 	}
 	return call
 }

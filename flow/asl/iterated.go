@@ -45,9 +45,9 @@ func (c *compiler) iterated(s *state) {
 	processor := c.one(n, "ItemProcessor", "Iterator")
 	switch {
 	case processor == nil:
-		c.schema(n, "these fields are required: ItemProcessor")
+		c.schemaf(n, "these fields are required: ItemProcessor")
 	case processor.kind != objectNode:
-		c.schema(processor, "%s must be an object with StartAt and States, found %s", processor.key, processor.kind)
+		c.schemaf(processor, "%s must be an object with StartAt and States, found %s", processor.key, processor.kind)
 	default:
 		c.processor(s, processor)
 	}
@@ -57,7 +57,7 @@ func (c *compiler) processor(s *state, n *node) {
 	c.fields(n, "an "+n.key, processorFields)
 	if config := n.get("ProcessorConfig"); config != nil {
 		if config.kind != objectNode {
-			c.schema(config, "ProcessorConfig must be an object, found %s", config.kind)
+			c.schemaf(config, "ProcessorConfig must be an object, found %s", config.kind)
 			return
 		}
 		c.fields(config, "a ProcessorConfig", processorConfig)
@@ -67,7 +67,7 @@ func (c *compiler) processor(s *state, n *node) {
 		case "DISTRIBUTED":
 			c.unsupported(config.get("Mode"), "a distributed Map")
 		default:
-			c.schema(config.get("Mode"), `Mode must be "INLINE" or "DISTRIBUTED"`)
+			c.schemaf(config.get("Mode"), `Mode must be "INLINE" or "DISTRIBUTED"`)
 		}
 	}
 	s.items.processor = c.level(n, s, s.level)

@@ -53,10 +53,7 @@ func (r *reader) tree(depth int) (any, error) {
 	if err := r.word(&n); err != nil {
 		return nil, err
 	}
-	if n.kind == nullNode {
-		return nil, nil
-	}
-	return n.str == "true", nil
+	return n.tree(), nil
 }
 
 func (r *reader) treeObject(depth int) (any, error) {
@@ -289,8 +286,7 @@ func (d *datum) value() (any, error) {
 	if !d.hasTree {
 		tree, err := decode(d.text.JSON())
 		if err != nil {
-			var broken *textError
-			if errors.As(err, &broken) {
+			if _, ok := errors.AsType[*textError](err); ok {
 				return nil, fmt.Errorf("the data is not JSON: %w", err)
 			}
 			return nil, err

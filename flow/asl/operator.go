@@ -63,7 +63,7 @@ var operators = func() map[string]operator {
 		"IsBoolean":   func(v any) bool { _, ok := v.(bool); return ok },
 		"IsTimestamp": func(v any) bool { _, ok := timestamp(v); return ok },
 	} {
-		all[name] = operator{operand: boolOperand, holds: func(left, right any) bool { return is(left) == right.(bool) }}
+		all[name] = operator{operand: boolOperand, holds: func(left, right any) bool { return right == is(left) }}
 	}
 	both := func(name string, o operator) { all[name], all[name+"Path"] = o, o }
 	both("BooleanEquals", operator{operand: boolOperand, holds: func(left, right any) bool {

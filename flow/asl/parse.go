@@ -110,24 +110,24 @@ func (c *compiler) add(severity Severity, code Code, n *node, at int, fix, forma
 	c.problems = append(c.problems, p)
 }
 
-// refuse reports an error at a node.
-func (c *compiler) refuse(code Code, n *node, fix, format string, args ...any) {
+// refusef reports an error at a node.
+func (c *compiler) refusef(code Code, n *node, fix, format string, args ...any) {
 	c.add(Error, code, n, n.at, fix, format, args)
 }
 
-// schema reports the commonest kind of error.
-func (c *compiler) schema(n *node, format string, args ...any) {
-	c.refuse(SchemaValidationFailed, n, "", format, args...)
+// schemaf reports the commonest kind of error.
+func (c *compiler) schemaf(n *node, format string, args ...any) {
+	c.refusef(SchemaValidationFailed, n, "", format, args...)
 }
 
-// warn reports what looks wrong.
-func (c *compiler) warn(code Code, n *node, fix, format string, args ...any) {
+// warnf reports what looks wrong.
+func (c *compiler) warnf(code Code, n *node, fix, format string, args ...any) {
 	c.add(Warning, code, n, n.at, fix, format, args)
 }
 
 // unsupported refuses what the language has and Ebb has not yet.
 func (c *compiler) unsupported(n *node, what string) {
-	c.schema(n, "%s is not supported yet", what)
+	c.schemaf(n, "%s is not supported yet", what)
 }
 
 func (c *compiler) machine() *Machine {
@@ -140,7 +140,7 @@ func (c *compiler) machine() *Machine {
 	c.states = m.states
 	c.fields(root, "a state machine", machineFields)
 	if v := root.get("Version"); v != nil && (v.kind != stringNode || v.str != "1.0") {
-		c.schema(v, `Version must be "1.0"`)
+		c.schemaf(v, `Version must be "1.0"`)
 	}
 	c.language = c.queryLanguage(root)
 	if s, ok := c.seconds(root, "TimeoutSeconds", 1); ok {
@@ -166,8 +166,7 @@ func (c *compiler) root() *node {
 		return fail(SchemaValidationFailed, 0, "the definition must be a JSON object, found nothing")
 	}
 	root, err := parseText(c.source)
-	var broken *textError
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*textError](err); ok {
 		code := InvalidJSON
 		if broken.deep {
 			code = TooDeeplyNested
@@ -205,7 +204,7 @@ func (c *compiler) level(n *node, owner *state, outer *level) *level {
 	c.levels = append(c.levels, l)
 	list, start := n.get("States"), n.get("StartAt")
 	if missing := absent(n, "States", "StartAt"); len(missing) > 0 {
-		c.schema(n, "these fields are required: %s", strings.Join(missing, ", "))
+		c.schemaf(n, "these fields are required: %s", strings.Join(missing, ", "))
 	}
 	if list != nil {
 		c.declare(l, list)
@@ -230,13 +229,13 @@ func absent(n *node, names ...string) []string {
 // to each other.
 func (c *compiler) declare(l *level, list *node) {
 	if list.kind != objectNode || len(list.members) == 0 {
-		c.schema(list, "States must be an object with at least one state")
+		c.schemaf(list, "States must be an object with at least one state")
 		return
 	}
 	for _, m := range list.members {
 		c.stateName(m)
 		if m.value.kind != objectNode {
-			c.schema(m.value, "the state %s must be an object, found %s", quote(m.name), m.value.kind)
+			c.schemaf(m.value, "the state %s must be an object, found %s", quote(m.name), m.value.kind)
 			continue
 		}
 		if l.here[m.name] != nil {
@@ -274,7 +273,7 @@ func (c *compiler) stateName(m member) {
 // target returns the state that a Next, Default or StartAt names.
 func (c *compiler) target(l *level, n *node) *state {
 	if n.kind != stringNode {
-		c.schema(n, "%s must be a state's name, found %s", n.key, n.kind)
+		c.schemaf(n, "%s must be a state's name, found %s", n.key, n.kind)
 		return nil
 	}
 	if s := l.here[n.str]; s != nil {
@@ -286,7 +285,7 @@ func (c *compiler) target(l *level, n *node) *state {
 	} else if near := nearest(n.str, l.names); near != "" {
 		fix = fmt.Sprintf("did you mean %s?", quote(near))
 	}
-	c.refuse(MissingTransitionTarget, n, fix, "%s %s is no state", n.key, quote(n.str))
+	c.refusef(MissingTransitionTarget, n, fix, "%s %s is no state", n.key, quote(n.str))
 	return nil
 }
 
@@ -299,7 +298,7 @@ func (c *compiler) reachable(l *level, list *node) {
 		ends = ends || s.ends || s.broken
 	}
 	if !ends && len(l.names) > 0 {
-		c.refuse(MissingEndState, list, `give a state "End": true, or add one of Type Succeed or Fail`, "no state ends the machine")
+		c.refusef(MissingEndState, list, `give a state "End": true, or add one of Type Succeed or Fail`, "no state ends the machine")
 	}
 	if l.start == nil {
 		return
@@ -315,7 +314,7 @@ func (c *compiler) reachable(l *level, list *node) {
 	}
 	for _, name := range l.names {
 		if s := l.here[name]; !reached[s] {
-			c.warn(MissingTransitionTarget, s.source, "", "no transition leads to the state %s", quote(name))
+			c.warnf(MissingTransitionTarget, s.source, "", "no transition leads to the state %s", quote(name))
 		}
 	}
 }

@@ -40,11 +40,16 @@ func TestParseProblems(t *testing.T) {
 	}{
 		{"nothing", " \n ", []string{"SCHEMA_VALIDATION_FAILED d:1:1: the definition must be a JSON object, found nothing"}},
 		{"no object", `[]`, []string{"SCHEMA_VALIDATION_FAILED d:1:1: the definition must be a JSON object, found an array"}},
-		{"no JSON", `not a definition`, []string{`INVALID_JSON_DESCRIPTION d:1:1: expected a JSON value (an object, array, string, number, true, false or null), found "not"`}},
-		{"broken JSON", "{\n  \"StartAt\": \"A\"\n  \"States\": {}\n}", []string{`INVALID_JSON_DESCRIPTION d:3:3: expected ',' or '}' behind the value of "StartAt", found "\""`}},
+		{"no JSON", `not a definition`, []string{`INVALID_JSON_DESCRIPTION d:1:1: expected a JSON value (an object, array, string, number, true, false or ` +
+			`null), found "not"`}},
+		{
+			"broken JSON", "{\n  \"StartAt\": \"A\"\n  \"States\": {}\n}",
+			[]string{`INVALID_JSON_DESCRIPTION d:3:3: expected ',' or '}' behind the value of "StartAt", found "\""`},
+		},
 		{"trailing comma", `{"StartAt": "A",}`, []string{`INVALID_JSON_DESCRIPTION d:1:17: expected a member's name in double quotes behind the comma, found "}"`}},
 		{"single quotes", `{'StartAt': 1}`, []string{`INVALID_JSON_DESCRIPTION d:1:2: expected a member's name in double quotes, found "'"`}},
-		{"open string", `{"StartAt": "A`, []string{`INVALID_JSON_DESCRIPTION d:1:13: expected a closing '"' for the string that begins here, found the end of the text`}},
+		{"open string", `{"StartAt": "A`, []string{`INVALID_JSON_DESCRIPTION d:1:13: expected a closing '"' for the string that begins here, found the end ` +
+			`of the text`}},
 		{"leading zero", `{"TimeoutSeconds": 012}`, []string{`INVALID_JSON_DESCRIPTION d:1:20: expected a number without leading zeros, found "012"`}},
 		{"two values", `{} {}`, []string{`INVALID_JSON_DESCRIPTION d:1:4: expected nothing more behind the definition, found "{"`}},
 		{"column in characters", `{"ü": "ä" x}`, []string{`INVALID_JSON_DESCRIPTION d:1:11: expected ',' or '}' behind the value of "ü", found "x"`}},
@@ -114,7 +119,8 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:1:13: Version must be "1.0"`,
 			`SCHEMA_VALIDATION_FAILED d:1:38: TimeoutSeconds must be a whole number from 1 to 99999999`,
 		}},
-		{"task", `{"StartAt": "A", "States": {"A": {"Type": "Task", "TimeoutSeconds": 5, "TimeoutSecondsPath": "$.t", "HeartbeatSeconds": 9, "Credentials": {}, "End": true}}}`, []string{
+		{"task", `{"StartAt": "A", "States": {"A": {"Type": "Task", "TimeoutSeconds": 5, "TimeoutSecondsPath": "$.t", "HeartbeatSeconds": 9, "Credentials": ` +
+			`{}, "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": these fields are required: Resource`,
 			`SCHEMA_VALIDATION_FAILED d:1:94: state "A": only one of TimeoutSeconds, TimeoutSecondsPath may be there`,
 			`SCHEMA_VALIDATION_FAILED d:1:121: state "A": HeartbeatSeconds must be less than TimeoutSeconds`,
@@ -126,12 +132,14 @@ func TestParseProblems(t *testing.T) {
 		{"callback", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:63: state "A": the integration pattern .waitForTaskToken is not supported yet`,
 		}},
-		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2016-13-05T21:29:29Z", "Next": "C"},
+		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2016-13-05T21:29:29Z", ` +
+			`"Next": "C"},
 			"C": {"Type": "Wait", "Timestamp": "2016-12-05T21:29:29", "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.a[*]", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": one of Seconds, SecondsPath, Timestamp, TimestampPath must be there`,
 			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": only one of Seconds, SecondsPath, Timestamp, TimestampPath may be there`,
 			`SCHEMA_VALIDATION_FAILED d:2:39: state "C": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,
-			`SCHEMA_VALIDATION_FAILED d:2:113: state "D": SecondsPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by members and single indices (at its character 4)`,
+			`SCHEMA_VALIDATION_FAILED d:2:113: state "D": SecondsPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by ` +
+				`members and single indices (at its character 4)`,
 		}},
 		{"choice", `{"StartAt": "A", "States": {"A": {"Type": "Choice", "Choices": [
 			{"Variable": "$.a", "StringEqual": "x", "Next": "B"},
@@ -158,13 +166,15 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:1:60: state "A": Error must be a string, found a number`,
 			`SCHEMA_VALIDATION_FAILED d:1:90: state "A": only one of Cause, CausePath may be there`,
 		}},
-		{"parallel", `{"StartAt": "A", "States": {"A": {"Type": "Parallel", "Branches": [], "Next": "B"}, "B": {"Type": "Parallel", "Branches": [1, {}], "End": true}}}`, []string{
+		{"parallel", `{"StartAt": "A", "States": {"A": {"Type": "Parallel", "Branches": [], "Next": "B"}, "B": {"Type": "Parallel", "Branches": [1, {}], ` +
+			`"End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:67: state "A": Branches must be an array of at least one machine`,
 			`SCHEMA_VALIDATION_FAILED d:1:124: state "B": a branch must be an object with StartAt and States, found a number`,
 			`SCHEMA_VALIDATION_FAILED d:1:127: state "B": these fields are required: States, StartAt`,
 		}},
 		{"retry and catch", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "End": true,
-			"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": -1}, {"ErrorEquals": ["x"], "BackoffRate": 0.5, "IntervalSeconds": 5, "MaxDelaySeconds": 5, "JitterStrategy": "HALF"}],
+			"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": -1}, {"ErrorEquals": ["x"], "BackoffRate": 0.5, ` +
+			`"IntervalSeconds": 5, "MaxDelaySeconds": 5, "JitterStrategy": "HALF"}],
 			"Catch": [{"ErrorEquals": [], "Next": "A"}, {"ErrorEquals": ["States.ALL", "x"], "Next": "Z"}, {"ErrorEquals": ["x"]}, 1]}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:2:31: state "A": States.ALL must stand alone, and in the last entry`,
 			`SCHEMA_VALIDATION_FAILED d:2:61: state "A": MaxAttempts must be a whole number from 0 to 99999999`,
@@ -180,23 +190,30 @@ func TestParseProblems(t *testing.T) {
 		{"paths", `{"StartAt": "A", "States": {"A": {"Type": "Pass", "InputPath": "x", "OutputPath": 1, "ResultPath": "$.a[*]", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": InputPath "x" is not a legal path: a path begins with $, as in $.name; found 'x' (at its character 1)`,
 			`SCHEMA_VALIDATION_FAILED d:1:83: state "A": OutputPath must be a path, found a number`,
-			`SCHEMA_VALIDATION_FAILED d:1:100: state "A": ResultPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by members and single indices (at its character 4)`,
+			`SCHEMA_VALIDATION_FAILED d:1:100: state "A": ResultPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by members ` +
+				`and single indices (at its character 4)`,
 		}},
-		{"templates", `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Parameters": {"a": 1, "a.$": "$.a", "b.$": 1, "c.$": "x", "d.$": "States.Formt('{}', $.x)"}, "End": true}}}`, []string{
+		{"templates", `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Parameters": {"a": 1, "a.$": "$.a", "b.$": 1, "c.$": "x", "d.$": ` +
+			`"States.Formt('{}', $.x)"}, "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:81: state "A": "a" and "a.$" give the same field twice`,
 			`SCHEMA_VALIDATION_FAILED d:1:95: state "A": the value for the field "b.$" must be a path or an intrinsic function, found a number`,
-			`SCHEMA_VALIDATION_FAILED d:1:105: state "A": the value for the field "c.$" must be a valid JSONPath or a valid intrinsic function call: expected a path, or a function's name beginning with States. at character 1`,
-			`SCHEMA_VALIDATION_FAILED d:1:117: state "A": the value for the field "d.$" must be a valid JSONPath or a valid intrinsic function call: there is no function States.Formt (did you mean States.Format?)`,
+			`SCHEMA_VALIDATION_FAILED d:1:105: state "A": the value for the field "c.$" must be a valid JSONPath or a valid intrinsic function call: expected ` +
+				`a path, or a function's name beginning with States. at character 1`,
+			`SCHEMA_VALIDATION_FAILED d:1:117: state "A": the value for the field "d.$" must be a valid JSONPath or a valid intrinsic function call: there is ` +
+				`no function States.Formt (did you mean States.Format?)`,
 		}},
 		{"variables", `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"states": 1, "a b": 2, "x": 3}, "Next": "B"},
-			"B": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "C", "States": {"C": {"Type": "Pass", "Assign": {"x.$": "$.x"}, "End": true}}}]}}}`, []string{
+			"B": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "C", ` +
+			`"States": {"C": {"Type": "Pass", "Assign": {"x.$": "$.x"}, "End": true}}}]}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:62: state "A": the variable name states is reserved`,
 			`SCHEMA_VALIDATION_FAILED d:1:75: state "A": "a b" is no name for a variable`,
 			`SCHEMA_VALIDATION_FAILED d:2:124: the variable "x" is assigned in a level around this one, too; it can be read here, not assigned`,
 		}},
-		{"revert", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "Revert": "undo", "Next": "B"}, "B": {"Type": "Task", "Resource": "exec:a", "Revert": false, "Next": "C"},
+		{"revert", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "Revert": "undo", "Next": "B"}, "B": {"Type": "Task", ` +
+			`"Resource": "exec:a", "Revert": false, "Next": "C"},
 			"C": {"Type": "Task", "Resource": "exec:a", "Revert": {"Parameters": {}}, "Next": "D"},
-			"D": {"Type": "Task", "Resource": "exec:a", "Revert": {"Resource": "exec:b", "Parameters": {"x.$": "$x", "y.$": "States.Array($x)"}}, "Next": "E"}, "E": {"Type": "Pass", "Revert": "exec:x", "End": true}}}`, []string{
+			"D": {"Type": "Task", "Resource": "exec:a", "Revert": {"Resource": "exec:b", "Parameters": {"x.$": "$x", ` +
+			`"y.$": "States.Array($x)"}}, "Next": "E"}, "E": {"Type": "Pass", "Revert": "exec:x", "End": true}}}`, []string{
 			`INVALID_RESOURCE d:1:83: state "A": the resource "undo" is not recognized (such as exec:./book, https://example.org/book or a Lambda function's ARN)`,
 			`SCHEMA_VALIDATION_FAILED d:1:159: state "B": a state that cannot be undone ("Revert": false) is not supported yet`,
 			`SCHEMA_VALIDATION_FAILED d:2:58: state "C": these fields are required: Resource`,
@@ -204,7 +221,8 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:3:116: state "D": variables cannot be seen when a state is undone; put what is needed into the state's Parameters`,
 			`SCHEMA_VALIDATION_FAILED d:3:174: state "E": Revert is not supported in a Pass state`,
 		}},
-		{"map", `{"StartAt": "A", "States": {"A": {"Type": "Map", "ItemReader": {}, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED"}, "StartAt": "B", "States": {"B": {"Type": "Succeed"}}}, "End": true}}}`, []string{
+		{"map", `{"StartAt": "A", "States": {"A": {"Type": "Map", "ItemReader": {}, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED"}, ` +
+			`"StartAt": "B", "States": {"B": {"Type": "Succeed"}}}, "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": ItemReader of a distributed Map is not supported yet`,
 			`SCHEMA_VALIDATION_FAILED d:1:114: state "A": a distributed Map is not supported yet`,
 		}},
@@ -255,7 +273,8 @@ func TestParseWarnings(t *testing.T) {
 // TestParsePointers shows that problems name their value as RFC 6901 does.
 func TestParsePointers(t *testing.T) {
 	t.Parallel()
-	_, err := asl.Parse("", []byte(`{"StartAt": "a/b~c", "States": {"a/b~c": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": 1, "Next": "E"}]}, "E": {"Type": "Succeed"}}}`))
+	_, err := asl.Parse("", []byte(`{"StartAt": "a/b~c", "States": {"a/b~c": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": 1, "Next": `+
+		`"E"}]}, "E": {"Type": "Succeed"}}}`))
 	var all asl.Problems
 	if !errors.As(err, &all) || len(all) != 1 {
 		t.Fatalf("got %v, want one problem", err)

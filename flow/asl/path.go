@@ -67,7 +67,7 @@ func (c *compiler) resultPath(o *node) resultPath {
 // path reads a field that is a path.
 func (c *compiler) path(n *node) *jsonpath.Path {
 	if n.kind != stringNode {
-		c.schema(n, "%s must be a path, found %s", n.key, n.kind)
+		c.schemaf(n, "%s must be a path, found %s", n.key, n.kind)
 		return nil
 	}
 	path, err := jsonpath.Parse(n.str)
@@ -91,12 +91,11 @@ func (c *compiler) referencePath(n *node) *jsonpath.Path {
 }
 
 func (c *compiler) pathFault(n *node, err error) {
-	var wrong *jsonpath.ParseError
-	if errors.As(err, &wrong) {
-		c.schema(n, "%s %s is not a legal path: %s (at its character %d)", n.key, quote(n.str), wrong.Problem, wrong.Offset+1)
+	if wrong, ok := errors.AsType[*jsonpath.ParseError](err); ok {
+		c.schemaf(n, "%s %s is not a legal path: %s (at its character %d)", n.key, quote(n.str), wrong.Problem, wrong.Offset+1)
 		return
 	}
-	c.schema(n, "%s %s is not a legal path: %v", n.key, quote(n.str), err)
+	c.schemaf(n, "%s %s is not a legal path: %v", n.key, quote(n.str), err)
 }
 
 // seconds returns a field that must be a whole number of seconds if it is
@@ -114,7 +113,7 @@ func (c *compiler) integer(o *node, field string, least, most int64) (int64, boo
 	}
 	v, ok := n.whole()
 	if !ok || v < least || v > most {
-		c.schema(n, "%s must be a whole number from %d to %d", field, least, most)
+		c.schemaf(n, "%s must be a whole number from %d to %d", field, least, most)
 		return 0, false
 	}
 	return v, true

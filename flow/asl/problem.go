@@ -19,10 +19,8 @@ const (
 	InvalidStateName        Code = "INVALID_STATE_NAME"
 	MissingTransitionTarget Code = "MISSING_TRANSITION_TARGET"
 	TooDeeplyNested         Code = "TOO_DEEPLY_NESTED"
-
-	// Codes of warnings.
-	NoDollar           Code = "NO_DOLLAR"
-	PassResultIsStatic Code = "PASS_RESULT_IS_STATIC"
+	NoDollar                Code = "NO_DOLLAR"             // a warning
+	PassResultIsStatic      Code = "PASS_RESULT_IS_STATIC" // a warning
 )
 
 // Severity says whether a problem keeps a definition from being run.
@@ -64,6 +62,8 @@ func (p Problem) String() string {
 
 // Problems is the error that Parse returns: everything that is wrong with a
 // definition, in the order of the text.
+//
+//nolint:errname // it is the plural, and reads as English
 type Problems []Problem
 
 // Error returns the problems, one to a line.

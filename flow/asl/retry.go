@@ -2,6 +2,7 @@ package asl
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -42,12 +43,7 @@ func (r *retrier) delay(n int, random func() uint64) time.Duration {
 
 // matchesAny reports whether an entry of ErrorEquals is meant for the fault.
 func (f *fault) matchesAny(entries []string) bool {
-	for _, entry := range entries {
-		if f.matches(entry) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, f.matches)
 }
 
 // retriers reads Retry.
@@ -67,18 +63,18 @@ func (c *compiler) retriers(s *state) {
 		if v := n.get("BackoffRate"); v != nil {
 			rate, err := strconv.ParseFloat(v.str, 64)
 			if v.kind != numberNode || err != nil || rate < 1 {
-				c.schema(v, "BackoffRate must be a number of at least 1")
+				c.schemaf(v, "BackoffRate must be a number of at least 1")
 			}
 			r.rate = rate
 		}
 		if v, ok := c.integer(n, "MaxDelaySeconds", 1, 31_622_400); ok {
 			if r.most = time.Duration(v) * time.Second; r.most <= r.interval {
-				c.schema(n.get("MaxDelaySeconds"), "MaxDelaySeconds must be greater than IntervalSeconds")
+				c.schemaf(n.get("MaxDelaySeconds"), "MaxDelaySeconds must be greater than IntervalSeconds")
 			}
 		}
 		if v := n.get("JitterStrategy"); v != nil {
 			if v.kind != stringNode || v.str != "FULL" && v.str != "NONE" {
-				c.schema(v, `JitterStrategy must be "FULL" or "NONE"`)
+				c.schemaf(v, `JitterStrategy must be "FULL" or "NONE"`)
 			}
 			r.jitter = v.str == "FULL"
 		}
@@ -98,7 +94,7 @@ func (c *compiler) catchers(s *state) {
 		if next := n.get("Next"); next != nil {
 			k.next = c.target(s.level, next)
 		} else {
-			c.schema(n, "a catcher needs Next")
+			c.schemaf(n, "a catcher needs Next")
 		}
 		s.catch = append(s.catch, k)
 	}
@@ -112,13 +108,13 @@ func (c *compiler) list(o *node, field string) []*node {
 		return nil
 	}
 	if n.kind != arrayNode {
-		c.schema(n, "%s must be an array, found %s", field, n.kind)
+		c.schemaf(n, "%s must be an array, found %s", field, n.kind)
 		return nil
 	}
 	objects := make([]*node, 0, len(n.items))
 	for _, item := range n.items {
 		if item.kind != objectNode {
-			c.schema(item, "an entry of %s must be an object, found %s", field, item.kind)
+			c.schemaf(item, "an entry of %s must be an object, found %s", field, item.kind)
 			continue
 		}
 		objects = append(objects, item)
@@ -130,27 +126,27 @@ func (c *compiler) list(o *node, field string) []*node {
 func (c *compiler) errorEquals(o *node, last bool) []string {
 	n := o.get("ErrorEquals")
 	if n == nil {
-		c.schema(o, "these fields are required: ErrorEquals")
+		c.schemaf(o, "these fields are required: ErrorEquals")
 		return nil
 	}
 	if n.kind != arrayNode || len(n.items) == 0 {
-		c.schema(n, "ErrorEquals must be an array of at least one error's name")
+		c.schemaf(n, "ErrorEquals must be an array of at least one error's name")
 		return nil
 	}
 	names := make([]string, 0, len(n.items))
 	for _, item := range n.items {
 		switch {
 		case item.kind != stringNode || item.str == "":
-			c.schema(item, "an error's name must be a string that is not empty")
+			c.schemaf(item, "an error's name must be a string that is not empty")
 			continue
 		case item.str == statesAll && (len(n.items) > 1 || !last):
-			c.schema(item, "States.ALL must stand alone, and in the last entry")
+			c.schemaf(item, "States.ALL must stand alone, and in the last entry")
 		case reserved(item.str):
 			fix := ""
 			if near := nearest(item.str, knownErrors); near != "" {
 				fix = "did you mean " + near + "?"
 			}
-			c.warn(SchemaValidationFailed, item, fix, "the language has no error %s", quote(item.str))
+			c.warnf(SchemaValidationFailed, item, fix, "the language has no error %s", quote(item.str))
 		}
 		names = append(names, item.str)
 	}

@@ -2,6 +2,7 @@ package asl
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -20,7 +21,7 @@ func (c *compiler) revert(s *state) {
 	case n == nil:
 		return
 	case c.strict:
-		c.schema(n, "Revert is Ebb's addition to the language and refused by strict validation")
+		c.schemaf(n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.kind == stringNode:
 		if resource, ok := c.uri(n); ok {
 			s.revert = &revert{resource: resource}
@@ -30,7 +31,7 @@ func (c *compiler) revert(s *state) {
 	case n.kind == objectNode:
 		c.revertObject(s, n)
 	default:
-		c.refuse(SchemaValidationFailed, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.kind)
+		c.refusef(SchemaValidationFailed, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.kind)
 	}
 }
 
@@ -38,7 +39,7 @@ func (c *compiler) revertObject(s *state, n *node) {
 	c.fields(n, "a Revert", revertFields)
 	resource := n.get("Resource")
 	if resource == nil {
-		c.schema(n, "these fields are required: Resource")
+		c.schemaf(n, "these fields are required: Resource")
 		return
 	}
 	s.revert = &revert{}
@@ -93,9 +94,7 @@ func undoReport(ask *flow.UndoAsk) map[string]any {
 	}
 	if failure, ok := ask.Did.Failed(); ok {
 		report["Outcome"] = "Failed"
-		for name, value := range taskFault(failure, ask.Spec.Task).output() {
-			report[name] = value
-		}
+		maps.Copy(report, taskFault(failure, ask.Spec.Task).output())
 	}
 	return report
 }

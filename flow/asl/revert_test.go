@@ -13,7 +13,8 @@ import (
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	whole := `"exec:cancel"`
-	some := `{"Resource": "exec:cancel", "Parameters": {"id.$": "$.Result.id", "how.$": "$.Outcome", "of.$": "$$.State.Name", "since.$": "$$.State.EnteredTime", "key.$": "States.UUID()"}}`
+	some := `{"Resource": "exec:cancel", "Parameters": {"id.$": "$.Result.id", "how.$": "$.Outcome", "of.$": "$$.State.Name", "since.$": ` +
+		`"$$.State.EnteredTime", "key.$": "States.UUID()"}}`
 	done := atom.Done(atom.FromJSON([]byte(`{"id":7}`)))
 	failed := atom.Failed[atom.Value](&atom.Failure{Code: "Boom", Message: "it broke"})
 	for _, c := range []struct {
@@ -28,7 +29,8 @@ func TestUndo(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m := parse(t, `{"StartAt": "Book", "States": {"Book": {"Type": "Task", "Resource": "exec:book", "Parameters": {"in.$": "$.a"}, "Revert": `+c.revert+`, "End": true}}}`)
+			m := parse(t, `{"StartAt": "Book", "States": {"Book": {"Type": "Task", "Resource": "exec:book", "Parameters": {"in.$": "$.a"}, "Revert": `+
+				``+c.revert+`, "End": true}}}`)
 			s := simulate(t, m, `{"a": 1}`, nil)
 			if len(s.undone) != 1 {
 				t.Fatalf("%d nodes can be undone, want 1", len(s.undone))
@@ -56,7 +58,8 @@ func TestUndoFails(t *testing.T) {
 	t.Parallel()
 	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "Revert": {"Resource": "exec:y", "Parameters": {"id.$": "$.Result.id"}}, "End": true}`))
 	for note, want := range map[string]string{
-		"S":    `asl: S: Revert: The JSONPath '$.Result.id' specified for the field 'id.$' could not be found in the input '{"Input":null,"Outcome":"Unknown","Result":null}'`,
+		"S": `asl: S: Revert: The JSONPath '$.Result.id' specified for the field 'id.$' could not be found in the input ` +
+			`'{"Input":null,"Outcome":"Unknown","Result":null}'`,
 		"Gone": `asl: S: the definition test has no state "Gone" with a Revert`,
 	} {
 		_, err := m.Undo(&flow.UndoAsk{Run: &flow.Run{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})

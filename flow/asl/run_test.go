@@ -14,11 +14,11 @@ import (
 )
 
 // parse returns a machine that must be right.
-func parse(t testing.TB, definition string) *asl.Machine {
-	t.Helper()
+func parse(tb testing.TB, definition string) *asl.Machine {
+	tb.Helper()
 	m, err := asl.Parse("test", []byte(definition))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }
@@ -49,42 +49,95 @@ func TestData(t *testing.T) {
 	for _, c := range []struct{ name, state, input, want string }{
 		{"pass", `{"Type": "Pass", "End": true}`, `{"a": 1}`, `{"a": 1}`},
 		{"no input", `{"Type": "Pass", "End": true}`, ``, `{}`},
-		{"numbers keep their digits", `{"Type": "Pass", "Parameters": {"n.$": "$.n"}, "End": true}`, `{"n": 123456789012345678901234567890.10}`, `{"n":123456789012345678901234567890.10}`},
+		{
+			"numbers keep their digits", `{"Type": "Pass", "Parameters": {"n.$": "$.n"}, "End": true}`, `{"n": 123456789012345678901234567890.10}`,
+			`{"n":123456789012345678901234567890.10}`,
+		},
 		{"result", `{"Type": "Pass", "Result": [1, {"a.$": "$.a"}], "End": true}`, `{}`, `[1,{"a.$":"$.a"}]`},
 		{"result into the raw input", `{"Type": "Pass", "InputPath": "$.a", "Result": 7, "ResultPath": "$.b.c", "End": true}`, `{"a": 1}`, `{"a":1,"b":{"c":7}}`},
 		{"result dropped", `{"Type": "Pass", "Result": 7, "ResultPath": null, "End": true}`, `{"a": 1}`, `{"a": 1}`},
 		{"input null", `{"Type": "Pass", "InputPath": null, "End": true}`, `{"a": 1}`, `{}`},
 		{"output null", `{"Type": "Succeed", "OutputPath": null}`, `{"a": 1}`, `{}`},
-		{"paths in order", `{"Type": "Task", "Resource": "exec:x", "InputPath": "$.a", "Parameters": {"p.$": "$.b"}, "ResultSelector": {"r.$": "$.p"}, "ResultPath": "$.out", "OutputPath": "$.out", "End": true}`,
-			`{"a": {"b": 5}}`, `{"r":5}`},
-		{"list of a path", `{"Type": "Pass", "Parameters": {"l.$": "$.a[*].n", "none.$": "$.b[1:]"}, "End": true}`, `{"a": [{"n": 1}, {"n": 2}]}`, `{"l":[1,2],"none":[]}`},
-		{"context", `{"Type": "Pass", "Parameters": {"s.$": "$$.State.Name", "e.$": "$$.Execution.Id", "m.$": "$$.StateMachine.Name", "i.$": "$$.Execution.Input.a", "t.$": "$$.State.EnteredTime"}, "End": true}`,
-			`{"a": 3}`, `{"e":"run-1","i":3,"m":"test","s":"S","t":"2025-01-01T00:00:00.000Z"}`},
-		{"literals", `{"Type": "Pass", "Parameters": {"a": "$.x", "b": [{"c.$": "$.x"}, "$.x"], "d": {}}, "End": true}`, `{"x": "1"}`, `{"a":"$.x","b":[{"c":"1"},"$.x"],"d":{}}`},
+		{
+			"paths in order", `{"Type": "Task", "Resource": "exec:x", "InputPath": "$.a", "Parameters": {"p.$": "$.b"}, "ResultSelector": {"r.$": "$.p"}, ` +
+				`"ResultPath": "$.out", "OutputPath": "$.out", "End": true}`,
+			`{"a": {"b": 5}}`, `{"r":5}`,
+		},
+		{
+			"list of a path", `{"Type": "Pass", "Parameters": {"l.$": "$.a[*].n", "none.$": "$.b[1:]"}, "End": true}`, `{"a": [{"n": 1}, {"n": 2}]}`,
+			`{"l":[1,2],"none":[]}`,
+		},
+		{
+			"context", `{"Type": "Pass", "Parameters": {"s.$": "$$.State.Name", "e.$": "$$.Execution.Id", "m.$": "$$.StateMachine.Name", "i.$": ` +
+				`"$$.Execution.Input.a", "t.$": "$$.State.EnteredTime"}, "End": true}`,
+			`{"a": 3}`, `{"e":"run-1","i":3,"m":"test","s":"S","t":"2025-01-01T00:00:00.000Z"}`,
+		},
+		{
+			"literals", `{"Type": "Pass", "Parameters": {"a": "$.x", "b": [{"c.$": "$.x"}, "$.x"], "d": {}}, "End": true}`, `{"x": "1"}`,
+			`{"a":"$.x","b":[{"c":"1"},"$.x"],"d":{}}`,
+		},
 		{"escapes", `{"Type": "Pass", "Parameters": {"a.$": "$.x"}, "End": true}`, `{"x": "\u00fc\ud83c\udd97\n\"\\\u0001<"}`, `{"a":"ü🆗\n\"\\\u0001<"}`},
 
-		{"input path", `{"Type": "Pass", "InputPath": "$.no.such", "End": true}`, `{"a": 1}`, `States.Runtime: ` + inS + `Invalid path '$.no.such' : Missing property in path $['no']`},
-		{"parameter", `{"Type": "Pass", "Parameters": {"x.$": "$.no"}, "End": true}`, `{"a":1}`, `States.Runtime: ` + inS + `The JSONPath '$.no' specified for the field 'x.$' could not be found in the input '{"a":1}'`},
-		{"variable", `{"Type": "Pass", "Parameters": {"x.$": "$no"}, "End": true}`, `{}`, `States.Runtime: ` + inS + `the variable $no is not assigned, which the path '$no' names`},
-		{"result path", `{"Type": "Pass", "ResultPath": "$.a.b", "End": true}`, `{"a":1}`, `States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.a.b to input {"a":1}`},
-		{"result path into a scalar", `{"Type": "Pass", "ResultPath": "$.a", "End": true}`, `1`, `States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.a to input 1`},
-		{"intrinsic", `{"Type": "Pass", "Parameters": {"x.$": "States.ArrayGetItem($.a, 3)"}, "End": true}`, `{"a":[]}`, `States.IntrinsicFailure: ` + inS + `The intrinsic function States.ArrayGetItem failed: the array has no element 3`},
-		{"large output", `{"Type": "Pass", "Parameters": {"a.$": "$.a", "b.$": "$.a"}, "End": true}`, `{"a":"` + strings.Repeat("x", 200_000) + `"}`,
-			`States.DataLimitExceeded: The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit.`},
-		{"very large output", alotOf("$.a"), `{"a":"` + strings.Repeat("x", 250_000) + `"}`,
-			`States.DataLimitExceeded: The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit.`},
-		{"large result", `{"Type": "Task", "Resource": "exec:large", "End": true}`, `{}`,
-			`States.DataLimitExceeded: The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service limit.`},
+		{
+			"input path", `{"Type": "Pass", "InputPath": "$.no.such", "End": true}`, `{"a": 1}`,
+			`States.Runtime: ` + inS + `Invalid path '$.no.such' : Missing property in path $['no']`,
+		},
+		{
+			"parameter", `{"Type": "Pass", "Parameters": {"x.$": "$.no"}, "End": true}`, `{"a":1}`,
+			`States.Runtime: ` + inS + `The JSONPath '$.no' specified for the field 'x.$' could not be found in the input '{"a":1}'`,
+		},
+		{
+			"variable", `{"Type": "Pass", "Parameters": {"x.$": "$no"}, "End": true}`, `{}`,
+			`States.Runtime: ` + inS + `the variable $no is not assigned, which the path '$no' names`,
+		},
+		{
+			"result path", `{"Type": "Pass", "ResultPath": "$.a.b", "End": true}`, `{"a":1}`,
+			`States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.a.b to input {"a":1}`,
+		},
+		{
+			"result path into a scalar", `{"Type": "Pass", "ResultPath": "$.a", "End": true}`, `1`,
+			`States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.a to input 1`,
+		},
+		{
+			"intrinsic", `{"Type": "Pass", "Parameters": {"x.$": "States.ArrayGetItem($.a, 3)"}, "End": true}`, `{"a":[]}`,
+			`States.IntrinsicFailure: ` + inS + `The intrinsic function States.ArrayGetItem failed: the array has no element 3`,
+		},
+		{
+			"large output", `{"Type": "Pass", "Parameters": {"a.$": "$.a", "b.$": "$.a"}, "End": true}`, `{"a":"` + strings.Repeat("x", 200_000) + `"}`,
+			`States.DataLimitExceeded: The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit.`,
+		},
+		{
+			"very large output", alotOf("$.a"), `{"a":"` + strings.Repeat("x", 250_000) + `"}`,
+			`States.DataLimitExceeded: The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit.`,
+		},
+		{
+			"large result", `{"Type": "Task", "Resource": "exec:large", "End": true}`, `{}`,
+			`States.DataLimitExceeded: The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service limit.`,
+		},
 		{"fail", `{"Type": "Fail", "Error": "E", "Cause": "because"}`, `{}`, `E: because`},
 		{"fail without", `{"Type": "Fail"}`, `{}`, `- `},
 		{"fail with cause only", `{"Type": "Fail", "Cause": "because"}`, `{}`, `- because`},
 		{"fail by paths", `{"Type": "Fail", "ErrorPath": "$.e", "CausePath": "States.Format('{} of {}', $.c, $$.State.Name)"}`, `{"e": "E", "c": 1}`, `E: 1 of S`},
-		{"fail by no string", `{"Type": "Fail", "ErrorPath": "$.e"}`, `{"e": 1}`, `States.Runtime: ` + inS + `The ErrorPath field must evaluate to a string, found 1`},
-		{"no choice", `{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": true, "Next": "Other"}]}`, `{"a": 1}`,
-			`States.NoChoiceMatched: ` + inS + `Failed to transition out of the state. The state does not point to a next state.`},
-		{"seconds", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": -1}`, `States.Runtime: ` + inS + `The SecondsPath parameter references a negative value: $.s == -1`},
-		{"parts of seconds", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": 1.5}`, `States.Runtime: ` + inS + `The SecondsPath parameter cannot be parsed as a long value: $.s == 1.5`},
-		{"timeout by path", `{"Type": "Task", "Resource": "exec:x", "TimeoutSecondsPath": "$.t", "End": true}`, `{"t": "x"}`, `States.Runtime: ` + inS + `The TimeoutSecondsPath field refers to value "x" which is not a valid integer: $.t`},
+		{
+			"fail by no string", `{"Type": "Fail", "ErrorPath": "$.e"}`, `{"e": 1}`,
+			`States.Runtime: ` + inS + `The ErrorPath field must evaluate to a string, found 1`,
+		},
+		{
+			"no choice", `{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": true, "Next": "Other"}]}`, `{"a": 1}`,
+			`States.NoChoiceMatched: ` + inS + `Failed to transition out of the state. The state does not point to a next state.`,
+		},
+		{
+			"seconds", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": -1}`,
+			`States.Runtime: ` + inS + `The SecondsPath parameter references a negative value: $.s == -1`,
+		},
+		{
+			"parts of seconds", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": 1.5}`,
+			`States.Runtime: ` + inS + `The SecondsPath parameter cannot be parsed as a long value: $.s == 1.5`,
+		},
+		{
+			"timeout by path", `{"Type": "Task", "Resource": "exec:x", "TimeoutSecondsPath": "$.t", "End": true}`, `{"t": "x"}`,
+			`States.Runtime: ` + inS + `The TimeoutSecondsPath field refers to value "x" which is not a valid integer: $.t`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +220,8 @@ func TestChoice(t *testing.T) {
 // TestChoiceMissing shows that a variable that is not there fails the state.
 func TestChoiceMissing(t *testing.T) {
 	t.Parallel()
-	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Choice", "Choices": [{"Variable": "$.a", "NumericEqualsPath": "$.b", "Next": "Y"}]}, "Y": {"Type": "Succeed"}}}`)
+	m := parse(t, `{"StartAt": "S", "States": {"S": {"Type": "Choice", "Choices": [{"Variable": "$.a", "NumericEqualsPath": "$.b", "Next": "Y"}]}, "Y": `+
+		`{"Type": "Succeed"}}}`)
 	for input, path := range map[string]string{`{}`: "$.a", `{"a": 1}`: "$.b"} {
 		want := "FAILED States.Runtime: " + inS + "Invalid path '" + path + "': The choice state's condition path references an invalid value."
 		if got := ending(simulate(t, m, input, nil)); got != want {
@@ -225,18 +279,41 @@ func TestRetry(t *testing.T) {
 		after       time.Duration
 	}{
 		{"defaults", `"Retry": [{"ErrorEquals": ["Boom"]}]`, []answer{boom, boom, boom, boom}, "FAILED Boom: it broke", 7 * time.Second},
-		{"in time", `"Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 5, "BackoffRate": 3, "MaxDelaySeconds": 9}]`, []answer{boom, other, boom}, "SUCCEEDED {}", (5 + 9 + 9) * time.Second},
+		{"in time", `"Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 5, "BackoffRate": 3, "MaxDelaySeconds": 9}]`, []answer{
+			boom, other,
+			boom,
+		}, "SUCCEEDED {}", (5 + 9 + 9) * time.Second},
 		{"never", `"Retry": [{"ErrorEquals": ["Boom"], "MaxAttempts": 0}]`, []answer{boom}, "FAILED Boom: it broke", 0},
-		{"each its own count", `"Retry": [{"ErrorEquals": ["Boom"], "MaxAttempts": 1}, {"ErrorEquals": ["Other"], "MaxAttempts": 1}]`, []answer{boom, other}, "SUCCEEDED {}", 2 * time.Second},
-		{"exhausted, then no later one", `"Retry": [{"ErrorEquals": ["Boom"], "MaxAttempts": 1}, {"ErrorEquals": ["States.ALL"]}]`, []answer{boom, boom}, "FAILED Boom: it broke", time.Second},
+		{"each its own count", `"Retry": [{"ErrorEquals": ["Boom"], "MaxAttempts": 1}, {"ErrorEquals": ["Other"], "MaxAttempts": 1}]`, []answer{
+			boom,
+			other,
+		}, "SUCCEEDED {}", 2 * time.Second},
+		{
+			"exhausted, then no later one", `"Retry": [{"ErrorEquals": ["Boom"], "MaxAttempts": 1}, {"ErrorEquals": ["States.ALL"]}]`,
+			[]answer{boom, boom},
+			"FAILED Boom: it broke", time.Second,
+		},
 		{"task failed", `"Retry": [{"ErrorEquals": ["States.TaskFailed"]}]`, []answer{boom}, "SUCCEEDED {}", time.Second},
-		{"timeout is no failure of the task", `"TimeoutSeconds": 4, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}]`, []answer{{never: true}}, "FAILED States.Timeout: ", 4 * time.Second},
-		{"timeout", `"TimeoutSeconds": 4, "Retry": [{"ErrorEquals": ["States.Timeout"]}]`, []answer{{never: true}, {output: "1", after: 3 * time.Second}}, "SUCCEEDED 1", 8 * time.Second},
+		{
+			"timeout is no failure of the task", `"TimeoutSeconds": 4, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}]`,
+			[]answer{{never: true}},
+			"FAILED States.Timeout: ", 4 * time.Second,
+		},
+		{
+			"timeout", `"TimeoutSeconds": 4, "Retry": [{"ErrorEquals": ["States.Timeout"]}]`,
+			[]answer{{never: true}, {output: "1", after: 3 * time.Second}},
+			"SUCCEEDED 1", 8 * time.Second,
+		},
 		{"heartbeat", `"Retry": [{"ErrorEquals": ["States.HeartbeatTimeout"]}]`, []answer{failure(atom.CodeHeartbeatLost)}, "SUCCEEDED {}", time.Second},
-		{"not the language's own", `"Parameters": {"x.$": "$.x"}, "Retry": [{"ErrorEquals": ["States.ALL"]}]`, nil,
-			`FAILED States.Runtime: ` + inS + `The JSONPath '$.x' specified for the field 'x.$' could not be found in the input '{}'`, 0},
-		{"a result that cannot be used", `"ResultSelector": {"x.$": "States.StringToJson($.x)"}, "Retry": [{"ErrorEquals": ["States.IntrinsicFailure"]}]`,
-			[]answer{{output: `{"x": "{"}`}, {output: `{"x": "["}`}, {output: `{"x": "[]"}`}}, `SUCCEEDED {"x":[]}`, 3 * time.Second},
+		{
+			"not the language's own", `"Parameters": {"x.$": "$.x"}, "Retry": [{"ErrorEquals": ["States.ALL"]}]`, nil,
+			`FAILED States.Runtime: ` + inS + `The JSONPath '$.x' specified for the field 'x.$' could not be found in the input '{}'`, 0,
+		},
+		{
+			"a result that cannot be used", `"ResultSelector": {"x.$": "States.StringToJson($.x)"}, "Retry": [{"ErrorEquals": ["States.IntrinsicFailure"]}]`,
+			[]answer{{output: `{"x": "{"}`}, {output: `{"x": "["}`}, {output: `{"x": "[]"}`}},
+			`SUCCEEDED {"x":[]}`, 3 * time.Second,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +330,8 @@ func TestRetry(t *testing.T) {
 // evaluated for each.
 func TestRetryCount(t *testing.T) {
 	t.Parallel()
-	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "Parameters": {"n.$": "$$.State.RetryCount"}, "End": true, "Retry": [{"ErrorEquals": ["Boom"]}]}`))
+	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "Parameters": {"n.$": "$$.State.RetryCount"}, "End": true, "Retry": [{"ErrorEquals": `+
+		`["Boom"]}]}`))
 	var got []string
 	simulate(t, m, `{}`, func(c call) answer {
 		got = append(got, c.input.String())
@@ -270,7 +348,8 @@ func TestRetryCount(t *testing.T) {
 // TestRetryJitter shows that full jitter stays between nothing and the delay.
 func TestRetryJitter(t *testing.T) {
 	t.Parallel()
-	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "End": true, "Retry": [{"ErrorEquals": ["Boom"], "IntervalSeconds": 100, "JitterStrategy": "FULL"}]}`))
+	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "End": true, "Retry": [{"ErrorEquals": ["Boom"], "IntervalSeconds": 100, `+
+		`"JitterStrategy": "FULL"}]}`))
 	ends := map[time.Duration]bool{}
 	for seed := range uint64(20) {
 		s := &simulator{lang: m, task: tasks(map[string][]answer{"exec:x": {failure("Boom")}}), random: seed}
@@ -293,17 +372,35 @@ func TestCatch(t *testing.T) {
 		fails       answer
 		want        string
 	}{
-		{"by name", `{"ErrorEquals": ["Other"], "Next": "No"}, {"ErrorEquals": ["Boom"], "Next": "Yes"}`, failure("Boom"), `SUCCEEDED {"Cause":"it broke","Error":"Boom"}`},
-		{"with the input", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure("Boom"), `SUCCEEDED {"e":{"Cause":"it broke","Error":"Boom"},"in":1}`},
+		{
+			"by name", `{"ErrorEquals": ["Other"], "Next": "No"}, {"ErrorEquals": ["Boom"], "Next": "Yes"}`, failure("Boom"),
+			`SUCCEEDED {"Cause":"it broke","Error":"Boom"}`,
+		},
+		{
+			"with the input", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure("Boom"),
+			`SUCCEEDED {"e":{"Cause":"it broke","Error":"Boom"},"in":1}`,
+		},
 		{"without the error", `{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Yes"}`, failure("Boom"), `SUCCEEDED {"in":1}`},
 		{"not", `{"ErrorEquals": ["Other"], "Next": "Yes"}`, failure("Boom"), `FAILED Boom: it broke`},
-		{"no name", `{"ErrorEquals": ["Lambda.Unknown"], "Next": "No"}, {"ErrorEquals": ["States.TaskFailed"], "Next": "Yes"}`, answer{failure: &atom.Failure{Bare: true}}, `SUCCEEDED {}`},
-		{"runtime is not caught", `{"ErrorEquals": ["States.Runtime"], "Next": "Yes"}, {"ErrorEquals": ["States.ALL"], "Next": "Yes"}`, answer{output: `{}`},
-			`FAILED States.Runtime: ` + inS + `Invalid path '$.no' : No results for path: $['no']`},
-		{"too large a result", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure(atom.CodeTooLarge),
-			`SUCCEEDED {"e":{"Cause":"The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service limit.","Error":"States.DataLimitExceeded"},"in":1}`},
-		{"no result path", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.in.x", "Next": "Yes"}`, failure("Boom"),
-			`FAILED States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.in.x to input {"in":1}`},
+		{
+			"no name", `{"ErrorEquals": ["Lambda.Unknown"], "Next": "No"}, {"ErrorEquals": ["States.TaskFailed"], "Next": "Yes"}`,
+			answer{failure: &atom.Failure{Bare: true}},
+			`SUCCEEDED {}`,
+		},
+		{
+			"runtime is not caught", `{"ErrorEquals": ["States.Runtime"], "Next": "Yes"}, {"ErrorEquals": ["States.ALL"], "Next": "Yes"}`,
+			answer{output: `{}`},
+			`FAILED States.Runtime: ` + inS + `Invalid path '$.no' : No results for path: $['no']`,
+		},
+		{
+			"too large a result", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure(atom.CodeTooLarge),
+			`SUCCEEDED {"e":{"Cause":"The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service ` +
+				`limit.","Error":"States.DataLimitExceeded"},"in":1}`,
+		},
+		{
+			"no result path", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.in.x", "Next": "Yes"}`, failure("Boom"),
+			`FAILED States.ResultPathMatchFailure: ` + inS + `Unable to apply ReferencePath $.in.x to input {"in":1}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -337,9 +434,11 @@ func TestVariables(t *testing.T) {
 		"B": {"Type": "Pass", "Assign": {"x.$": "$y.deep[1]", "z.$": "$x"}, "Next": "C"},
 		"C": {"Type": "Task", "Resource": "exec:x", "Parameters": {"x.$": "$x", "z.$": "$z"}, "Assign": {"r.$": "$.z"}, "ResultPath": null, "Next": "D"},
 		"D": {"Type": "Parallel", "Next": "E", "ResultPath": "$.p", "Assign": {"p.$": "$[0].i"}, "Branches": [
-			{"StartAt": "D1", "States": {"D1": {"Type": "Pass", "Assign": {"i.$": "$x"}, "Next": "D2"}, "D2": {"Type": "Parallel", "End": true, "OutputPath": "$[0]", "Branches": [
+			{"StartAt": "D1", "States": {"D1": {"Type": "Pass", "Assign": {"i.$": "$x"}, "Next": "D2"}, "D2": {"Type": "Parallel", "End": true,
+				"OutputPath": "$[0]", "Branches": [
 				{"StartAt": "D3", "States": {"D3": {"Type": "Pass", "Parameters": {"i.$": "$i", "y.$": "$y.deep[0]"}, "End": true}}}]}}}]},
-		"E": {"Type": "Choice", "Choices": [{"Variable": "$p", "NumericEqualsPath": "$x", "Assign": {"c": "rule"}, "Next": "F"}], "Default": "F", "Assign": {"c": "default"}},
+		"E": {"Type": "Choice", "Choices": [{"Variable": "$p", "NumericEqualsPath": "$x", "Assign": {"c": "rule"}, "Next": "F"}], "Default": "F",
+				"Assign": {"c": "default"}},
 		"F": {"Type": "Pass", "Parameters": {"x.$": "$x", "z.$": "$z", "r.$": "$r", "p.$": "$.p", "q.$": "$p", "c.$": "$c"}, "End": true}
 	}}`)
 	want := `SUCCEEDED {"c":"rule","p":[{"i":20,"y":10}],"q":20,"r":1,"x":20,"z":1}`
@@ -366,14 +465,28 @@ func TestParallel(t *testing.T) {
 		want        string
 		events      string
 	}{
-		{"well", "", nil, `SUCCEEDED [{"in":1},{"in":1}]`,
-			"ParallelStateSucceeded Fork, ParallelStateExited Fork, ExecutionSucceeded"},
-		{"a branch fails", "", map[string][]answer{"exec:quick": {failure("Boom")}}, "FAILED Boom: it broke",
-			"TaskFailed Quick, TaskStateAborted Quick, WaitStateAborted Slow, ParallelStateFailed Fork, ExecutionFailed"},
-		{"caught", `, "Catch": [{"ErrorEquals": ["Boom"], "ResultPath": "$.e", "Next": "Caught"}]`, map[string][]answer{"Fork[1]/Quick": {failure("Boom")}},
-			`SUCCEEDED {"a":1,"e":{"Cause":"it broke","Error":"Boom"}}`, "ParallelStateExited Fork, SucceedStateEntered Caught, SucceedStateExited Caught, ExecutionSucceeded"},
-		{"tried again", `, "Retry": [{"ErrorEquals": ["Boom"]}]`, map[string][]answer{"exec:pay": {failure("Boom")}}, `SUCCEEDED [{"in":1},{"in":1}]`,
-			"ParallelStateSucceeded Fork, ParallelStateExited Fork, ExecutionSucceeded"},
+		{
+			"well", "", nil, `SUCCEEDED [{"in":1},{"in":1}]`,
+			"ParallelStateSucceeded Fork, ParallelStateExited Fork, ExecutionSucceeded",
+		},
+		{
+			"a branch fails", "",
+			map[string][]answer{"exec:quick": {failure("Boom")}},
+			"FAILED Boom: it broke",
+			"TaskFailed Quick, TaskStateAborted Quick, WaitStateAborted Slow, ParallelStateFailed Fork, ExecutionFailed",
+		},
+		{
+			"caught", `, "Catch": [{"ErrorEquals": ["Boom"], "ResultPath": "$.e", "Next": "Caught"}]`,
+			map[string][]answer{"Fork[1]/Quick": {failure("Boom")}},
+			`SUCCEEDED {"a":1,"e":{"Cause":"it broke","Error":"Boom"}}`,
+			"ParallelStateExited Fork, SucceedStateEntered Caught, SucceedStateExited Caught, ExecutionSucceeded",
+		},
+		{
+			"tried again", `, "Retry": [{"ErrorEquals": ["Boom"]}]`,
+			map[string][]answer{"exec:pay": {failure("Boom")}},
+			`SUCCEEDED [{"in":1},{"in":1}]`,
+			"ParallelStateSucceeded Fork, ParallelStateExited Fork, ExecutionSucceeded",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -409,8 +522,10 @@ func TestMap(t *testing.T) {
 	}
 	for input, want := range map[string]string{
 		`{"list": [], "of": 0}`: `SUCCEEDED []`,
-		`{"list": {}, "of": 0}`: `FAILED States.Runtime: An error occurred while executing the state 'Each' (entered at the event id #2). Reference path "$.list" must point to array.`,
-		`{"list": [1]}`:         `FAILED States.Runtime: An error occurred while executing the state 'Each' (entered at the event id #2). The JSONPath '$.of' specified for the field 'of.$' could not be found in the input '{"list": [1]}'`,
+		`{"list": {}, "of": 0}`: `FAILED States.Runtime: An error occurred while executing the state 'Each' (entered at the event id #2). Reference path ` +
+			`"$.list" must point to array.`,
+		`{"list": [1]}`: `FAILED States.Runtime: An error occurred while executing the state 'Each' (entered at the event id #2). The JSONPath ` +
+			`'$.of' specified for the field 'of.$' could not be found in the input '{"list": [1]}'`,
 	} {
 		if got := ending(simulate(t, parse(t, definition), input, nil)); got != want {
 			t.Errorf("of %s: %s, want %s", input, got, want)

@@ -87,12 +87,13 @@ type moment struct {
 
 type timeline []moment
 
-func (t timeline) Len() int { return len(t) }
-func (t timeline) Less(i, j int) bool {
-	return t[i].at.Before(t[j].at) || t[i].at.Equal(t[j].at) && t[i].seq < t[j].seq
+func (t *timeline) Len() int { return len(*t) }
+func (t *timeline) Less(i, j int) bool {
+	a, b := (*t)[i], (*t)[j]
+	return a.at.Before(b.at) || a.at.Equal(b.at) && a.seq < b.seq
 }
-func (t timeline) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
-func (t *timeline) Push(x any)   { *t = append(*t, x.(moment)) }
+func (t *timeline) Swap(i, j int) { (*t)[i], (*t)[j] = (*t)[j], (*t)[i] }
+func (t *timeline) Push(x any)    { *t = append(*t, x.(moment)) }
 func (t *timeline) Pop() any {
 	old := *t
 	last := old[len(old)-1]
@@ -103,12 +104,12 @@ func (t *timeline) Pop() any {
 var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // simulate runs a machine to its end, or until nothing is left that could happen.
-func simulate(t testing.TB, lang flow.Language, input string, task func(call) answer) *simulator {
-	t.Helper()
+func simulate(tb testing.TB, lang flow.Language, input string, task func(call) answer) *simulator {
+	tb.Helper()
 	s := &simulator{lang: lang, task: task}
 	s.start(input)
 	if s.fault != nil {
-		t.Fatal(s.fault)
+		tb.Fatal(s.fault)
 	}
 	return s
 }
@@ -150,7 +151,7 @@ func (s *simulator) at(when time.Time, do func()) {
 	heap.Push(&s.queue, moment{when, s.seq, do})
 }
 
-func (s *simulator) broken(format string, args ...any) {
+func (s *simulator) brokenf(format string, args ...any) {
 	if s.fault == nil {
 		s.fault = fmt.Errorf(format, args...)
 	}
@@ -171,10 +172,10 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	})
 	for _, e := range g.Events {
 		if e.Prev > int64(len(s.events)) {
-			s.broken("event %d %s follows from event %d", len(s.events)+1, e.Type, e.Prev)
+			s.brokenf("event %d %s follows from event %d", len(s.events)+1, e.Type, e.Prev)
 		}
 		if len(e.Details) > 0 && !json.Valid(e.Details.JSON()) || len(e.Body) > 0 && !json.Valid(e.Body.JSON()) {
-			s.broken("event %s is not JSON: %s %s", e.Type, e.Details, e.Body)
+			s.brokenf("event %s is not JSON: %s %s", e.Type, e.Details, e.Body)
 		}
 		s.events = append(s.events, e)
 	}
@@ -206,7 +207,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	case g.End != nil:
 		s.close(f, g.End)
 	case len(f.open) == 0 && g.More == nil:
-		s.broken("%q after %s: nothing is left that could happen", f.path, cause.Kind)
+		s.brokenf("%q after %s: nothing is left that could happen", f.path, cause.Kind)
 	}
 }
 
@@ -221,11 +222,11 @@ func (f *simFlow) remove(name string) {
 
 func (s *simulator) add(f *simFlow, spec flow.Spec) {
 	if f.names[spec.Name] {
-		s.broken("%q: the node %q is added twice", f.path, spec.Name)
+		s.brokenf("%q: the node %q is added twice", f.path, spec.Name)
 	}
 	f.names[spec.Name] = true
 	if !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
-		s.broken("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
+		s.brokenf("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
 	}
 	n := &simNode{flow: f, spec: spec}
 	f.open = append(f.open, n)
@@ -246,7 +247,7 @@ func (s *simulator) begin(n *simNode) {
 	case flow.Fork:
 		n.children, n.begun, n.ended = nil, 0, 0
 		if !json.Valid(n.spec.Group.Shared.JSON()) {
-			s.broken("%s: shared is not JSON: %s", n.path(), n.spec.Group.Shared)
+			s.brokenf("%s: shared is not JSON: %s", n.path(), n.spec.Group.Shared)
 		}
 		for i := range n.spec.Group.Count {
 			n.children = append(n.children, &simFlow{
@@ -316,7 +317,7 @@ func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {
 		s.at(s.now.Add(again.After), func() { s.begin(n) })
 		return
 	}
-	s.broken("%q: again for %q, which is not open", f.path, cause.Name)
+	s.brokenf("%q: again for %q, which is not open", f.path, cause.Name)
 }
 
 // close ends a flow and tells its parent.

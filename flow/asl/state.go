@@ -149,7 +149,7 @@ func (c *compiler) compileState(s *state) {
 func (c *compiler) kind(s *state) bool {
 	n := s.source.get("Type")
 	if n == nil {
-		c.schema(s.source, "these fields are required: Type")
+		c.schemaf(s.source, "these fields are required: Type")
 		return false
 	}
 	for kind, name := range kindNames {
@@ -162,7 +162,7 @@ func (c *compiler) kind(s *state) bool {
 	if near := nearest(n.str, kindNames[:]); near != "" {
 		fix = "did you mean " + quote(near) + "?"
 	}
-	c.refuse(SchemaValidationFailed, n, fix, "Type must be one of Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map")
+	c.refusef(SchemaValidationFailed, n, fix, "Type must be one of Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map")
 	return false
 }
 
@@ -170,16 +170,16 @@ func (c *compiler) kind(s *state) bool {
 func (c *compiler) transition(s *state) {
 	next, end := s.source.get("Next"), s.source.get("End")
 	if end != nil && end.kind != boolNode {
-		c.schema(end, "End must be true or false, found %s", end.kind)
+		c.schemaf(end, "End must be true or false, found %s", end.kind)
 		end = nil
 	}
 	switch s.ends = end.isTrue(); {
 	case next != nil && s.ends:
-		c.schema(next, "a state that ends the machine has no Next")
+		c.schemaf(next, "a state that ends the machine has no Next")
 	case next != nil:
 		s.next = c.target(s.level, next)
 	case !s.ends && !s.broken:
-		c.schema(s.source, `one of Next and "End": true must be there`)
+		c.schemaf(s.source, `one of Next and "End": true must be there`)
 	}
 }
 
@@ -201,7 +201,7 @@ func (c *compiler) pass(s *state) {
 	}
 	s.result = constant(result.tree())
 	if n := result.dynamicField(); n != nil {
-		c.warn(PassResultIsStatic, n, "use Parameters for what is to be evaluated", "Result is taken as it stands; %s is not evaluated", quote(n.key))
+		c.warnf(PassResultIsStatic, n, "use Parameters for what is to be evaluated", "Result is taken as it stands; %s is not evaluated", quote(n.key))
 	}
 }
 
@@ -209,7 +209,7 @@ func (c *compiler) wait(s *state) {
 	s.wait = &wait{}
 	n := c.one(s.source, "Seconds", "SecondsPath", "Timestamp", "TimestampPath")
 	if n == nil {
-		c.schema(s.source, "one of Seconds, SecondsPath, Timestamp, TimestampPath must be there")
+		c.schemaf(s.source, "one of Seconds, SecondsPath, Timestamp, TimestampPath must be there")
 		return
 	}
 	switch n.key {
@@ -225,7 +225,7 @@ func (c *compiler) wait(s *state) {
 	default:
 		at, ok := parseTimestamp(n.str)
 		if n.kind != stringNode || !ok {
-			c.refuse(SchemaValidationFailed, n, `such as "2026-01-31T12:00:00Z"`, "Timestamp does not match RFC3339 timestamp")
+			c.refusef(SchemaValidationFailed, n, `such as "2026-01-31T12:00:00Z"`, "Timestamp does not match RFC3339 timestamp")
 		}
 		s.wait.until = at
 	}
@@ -261,15 +261,15 @@ func (c *compiler) parallel(s *state) {
 	list := s.source.get("Branches")
 	switch {
 	case list == nil:
-		c.schema(s.source, "these fields are required: Branches")
+		c.schemaf(s.source, "these fields are required: Branches")
 		return
 	case list.kind != arrayNode || len(list.items) == 0:
-		c.schema(list, "Branches must be an array of at least one machine")
+		c.schemaf(list, "Branches must be an array of at least one machine")
 		return
 	}
 	for _, branch := range list.items {
 		if branch.kind != objectNode {
-			c.schema(branch, "a branch must be an object with StartAt and States, found %s", branch.kind)
+			c.schemaf(branch, "a branch must be an object with StartAt and States, found %s", branch.kind)
 			continue
 		}
 		c.fields(branch, "a branch", branchFields)

@@ -12,12 +12,13 @@ func (c *compiler) task(s *state) {
 	s.task.timeout = c.duration(n, "TimeoutSeconds")
 	s.task.heartbeat = c.duration(n, "HeartbeatSeconds")
 	if t, h := s.task.timeout.fixed, s.task.heartbeat.fixed; t > 0 && h >= t {
-		c.schema(n.get("HeartbeatSeconds"), "HeartbeatSeconds must be less than TimeoutSeconds")
+		c.schemaf(n.get("HeartbeatSeconds"), "HeartbeatSeconds must be less than TimeoutSeconds")
 	}
 	if creds := n.get("Credentials"); creds != nil {
 		if creds.kind != objectNode || creds.get("RoleArn") == nil && creds.get("RoleArn.$") == nil {
-			c.schema(creds, "The field 'RoleArn' is required but was missing")
+			c.schemaf(creds, "The field 'RoleArn' is required but was missing")
 		} else {
+			c.fields(creds, "Credentials", credentialsFields)
 			s.task.credentials = c.template(creds)
 		}
 	}
@@ -28,7 +29,7 @@ func (c *compiler) task(s *state) {
 func (c *compiler) resource(s *state) {
 	n := s.source.get("Resource")
 	if n == nil {
-		c.schema(s.source, "these fields are required: Resource")
+		c.schemaf(s.source, "these fields are required: Resource")
 		return
 	}
 	r, ok := c.uri(n)
@@ -60,12 +61,12 @@ func (c *compiler) resource(s *state) {
 // behind it.
 func (c *compiler) uri(n *node) (string, bool) {
 	if n.kind != stringNode {
-		c.schema(n, "%s must be a string, found %s", n.key, n.kind)
+		c.schemaf(n, "%s must be a string, found %s", n.key, n.kind)
 		return "", false
 	}
 	scheme, rest, ok := strings.Cut(n.str, ":")
 	if !ok || scheme == "" || rest == "" || strings.ContainsFunc(scheme, func(r rune) bool { return !isSchemeRune(r) }) {
-		c.refuse(InvalidResource, n, "such as exec:./book, https://example.org/book or a Lambda function's ARN", "the resource %s is not recognized", quote(n.str))
+		c.refusef(InvalidResource, n, "such as exec:./book, https://example.org/book or a Lambda function's ARN", "the resource %s is not recognized", quote(n.str))
 		return "", false
 	}
 	return n.str, true

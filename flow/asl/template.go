@@ -79,18 +79,14 @@ func (c *compiler) template(n *node) *template {
 	if n.dynamicField() == nil {
 		return &template{constant: constant(n.tree())}
 	}
-	t := &template{}
-	switch n.kind {
-	case objectNode:
-		for _, m := range n.members {
-			if field, ok := c.field(n, m); ok {
-				t.fields = append(t.fields, field)
-			}
+	t := &template{} // something in it is evaluated, so it is an object or an array
+	for _, m := range n.members {
+		if field, ok := c.field(n, m); ok {
+			t.fields = append(t.fields, field)
 		}
-	case arrayNode:
-		for _, item := range n.items {
-			t.items = append(t.items, c.template(item))
-		}
+	}
+	for _, item := range n.items {
+		t.items = append(t.items, c.template(item))
 	}
 	return t
 }
@@ -101,10 +97,10 @@ func (c *compiler) field(n *node, m member) (templateField, bool) {
 		return templateField{m.name, c.template(m.value)}, true
 	}
 	if n.get(name) != nil {
-		c.schema(m.value, "%s and %s give the same field twice", quote(name), quote(m.name))
+		c.schemaf(m.value, "%s and %s give the same field twice", quote(name), quote(m.name))
 	}
 	if m.value.kind != stringNode {
-		c.schema(m.value, "the value for the field %s must be a path or an intrinsic function, found %s", quote(m.name), m.value.kind)
+		c.schemaf(m.value, "the value for the field %s must be a path or an intrinsic function, found %s", quote(m.name), m.value.kind)
 		return templateField{}, false
 	}
 	return templateField{name, &template{expr: c.expression(m.value, m.value.str)}}, true
@@ -115,7 +111,7 @@ func (c *compiler) undollared(n *node) {
 	for _, m := range n.members {
 		v := m.value
 		if v.kind == stringNode && !strings.HasSuffix(m.name, ".$") && looksDynamic(v.str) {
-			c.warn(NoDollar, v, "name it "+quote(m.name+".$"), "the value for the field %s looks like a path but is taken as it stands", quote(m.name))
+			c.warnf(NoDollar, v, "name it "+quote(m.name+".$"), "the value for the field %s looks like a path but is taken as it stands", quote(m.name))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package asl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -52,9 +53,9 @@ func (k nodeKind) String() string {
 // get returns the member under name, or nil. The last one counts, as everywhere
 // in JSON; that there is more than one has been reported.
 func (n *node) get(name string) *node {
-	for i := len(n.members) - 1; i >= 0; i-- {
-		if n.members[i].name == name {
-			return n.members[i].value
+	for _, v := range slices.Backward(n.members) {
+		if v.name == name {
+			return v.value
 		}
 	}
 	return nil
@@ -74,9 +75,9 @@ func (n *node) pointer() string {
 		parts = append(parts, strings.NewReplacer("~", "~0", "/", "~1").Replace(cut(part)))
 	}
 	var b strings.Builder
-	for i := len(parts) - 1; i >= 0; i-- {
+	for _, part := range slices.Backward(parts) {
 		b.WriteByte('/')
-		b.WriteString(parts[i])
+		b.WriteString(part)
 	}
 	return b.String()
 }

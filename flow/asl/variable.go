@@ -15,7 +15,7 @@ func (c *compiler) assign(l *level, n *node) *template {
 		return nil
 	}
 	if n.kind != objectNode {
-		c.schema(n, "Assign must be an object, found %s", n.kind)
+		c.schemaf(n, "Assign must be an object, found %s", n.kind)
 		return nil
 	}
 	for _, m := range n.members {
@@ -44,9 +44,10 @@ func (c *compiler) assign(l *level, n *node) *template {
 // characters.
 func isVariableName(name string) bool {
 	for i, r := range name {
-		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Mc, r) && !unicode.Is(unicode.Pc, r)) {
-			return false
+		if unicode.IsLetter(r) || r == '_' || i > 0 && unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc) {
+			continue
 		}
+		return false
 	}
 	return name != "" && utf8.RuneCountInString(name) <= maxNameLength
 }
@@ -58,7 +59,7 @@ func (c *compiler) shadows(l *level) {
 		n := l.assigns[name]
 		for outer := l.outer; outer != nil; outer = outer.outer {
 			if outer.assigns[name] != nil {
-				c.schema(n, "the variable %s is assigned in a level around this one, too; it can be read here, not assigned", quote(name))
+				c.schemaf(n, "the variable %s is assigned in a level around this one, too; it can be read here, not assigned", quote(name))
 				break
 			}
 		}

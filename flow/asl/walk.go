@@ -69,7 +69,14 @@ func (w *walk) answer() error {
 	case flow.Stopped:
 		w.stopped()
 		return nil
+	default:
+		return w.resume()
 	}
+}
+
+// resume goes on in the visit of a state that waited.
+func (w *walk) resume() error {
+	cause := &w.ask.Cause
 	n, err := readNote(cause.Note)
 	if err != nil {
 		return err
@@ -90,11 +97,11 @@ func (w *walk) answer() error {
 			w.proceed(w.taskEnded(cause.Result))
 		}
 	case flow.Failed:
-		w.proceed(w.taskFailed(cause.Failure))
+		w.proceed(step{}, w.taskFailed(cause.Failure))
 	case flow.Joined:
 		w.proceed(w.joined(cause.Results))
 	case flow.JoinFailed:
-		w.proceed(w.joinFailed(cause.Failure))
+		w.proceed(step{}, w.joinFailed(cause.Failure))
 	default:
 		return fmt.Errorf("asl: %s: unknown cause %d", w.machine.name, cause.Kind)
 	}

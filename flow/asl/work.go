@@ -155,10 +155,10 @@ func (w *walk) taskName() string {
 }
 
 // taskFailed goes on with a task's failure.
-func (w *walk) taskFailed(failure *atom.Failure) (step, *fault) {
+func (w *walk) taskFailed(failure *atom.Failure) *fault {
 	f := taskFault(failure, w.taskName())
 	w.attemptFailed(f)
-	return step{}, f
+	return f
 }
 
 // rescue asks the state's Retry, then its Catch, what is to become of a fault.

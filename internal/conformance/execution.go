@@ -83,9 +83,9 @@ type Report struct {
 }
 
 // Executions returns the recorded executions.
-func Executions(t testing.TB) []*Execution {
-	t.Helper()
-	return lines[Execution](t, "asl/execution.jsonl")
+func Executions(tb testing.TB) []*Execution {
+	tb.Helper()
+	return lines[Execution](tb, "asl/execution.jsonl")
 }
 
 // Within reports whether the execution needs nothing but the named things.

@@ -62,16 +62,16 @@ func (t *Tally) Share(name string) float64 {
 func (t *Tally) Categories() []string { return slices.Sorted(maps.Keys(t.categories)) }
 
 // Print logs a line for each level and category, then every miss.
-func (t *Tally) Print(log testing.TB) {
-	log.Helper()
+func (t *Tally) Print(tb testing.TB) {
+	tb.Helper()
 	for level := 1; level <= 5; level++ {
-		log.Logf("conformance %s: L%d %d/%d", t.what, level, t.reached[level], t.of[level])
+		tb.Logf("conformance %s: L%d %d/%d", t.what, level, t.reached[level], t.of[level])
 	}
 	for _, name := range t.Categories() {
 		c := t.categories[name]
-		log.Logf("conformance %s: category %s: L1 %d/%d", t.what, name, c.reached, c.of)
+		tb.Logf("conformance %s: category %s: L1 %d/%d", t.what, name, c.reached, c.of)
 	}
 	for _, miss := range t.misses {
-		log.Logf("conformance %s: miss %s", t.what, miss)
+		tb.Logf("conformance %s: miss %s", t.what, miss)
 	}
 }
