@@ -218,7 +218,7 @@ const (
 
 // A Letter is something a run is told by someone who does not own it.
 type Letter struct {
-	N           int64 // given by the store, rising within the run
+	N           int64 // given by the store, rising within the run: the bell as it rang for it
 	Run         string
 	Kind        string // token, event, signal, cancel, suspend, retry …
 	Path        string // the atom it is for; "" is the run
@@ -226,8 +226,14 @@ type Letter struct {
 	Name        string // of the event or signal
 	Key         string // what makes a repeated letter recognisable; "" when nothing does
 	Body        atom.Value
+	Failure     *atom.Failure // with what a token was failed; nil otherwise
 	Sent        time.Time
 }
+
+// LetterToken is the kind of the letter that tells a run that a token was ended.
+// Its Name is the token's id, its Path and Incarnation those of the atom; Body is
+// the result, unless Failure says that it was failed.
+const LetterToken = "token"
 
 // An Outgoing is something a run sends out of the database: in order per run
 // and target, at least once, under a stable id.

@@ -31,6 +31,10 @@ var (
 	ErrClosed = errors.New("storage: the store is closed")
 	// ErrCorrupt is returned when a record cannot be read back.
 	ErrCorrupt = errors.New("storage: the record is damaged")
+	// ErrInvalid is returned when what is to be written contradicts what is there
+	// or itself: a gap in the history, a reference to no payload. It is a mistake
+	// of the caller's code; nothing was written.
+	ErrInvalid = errors.New("storage: not writable")
 )
 
 // An OwnedError is returned by Begin when somebody alive owns the run.
@@ -70,11 +74,11 @@ type Checkpoint struct {
 	Push     []Undo     // onto the undo stack; continue its numbers
 	Pop      int        // so many from the undo stack, before Push
 	Timers   []TimerRow // replace those of the same path and kind; a zero Due deletes
-	Tokens   []Token    // new ones, and ends of open ones
+	Tokens   []Token    // new ones, and ends of open ones; one that ended before stays as it is
 	Taken    []int64    // letters that were acted on, to delete
 	Outbox   []Outgoing
-	Children []Run    // runs to create, unowned and due at once
-	Letters  []Letter // to other runs
+	Children []Run    // runs to create, unowned and due at once; ErrExists when an id is taken
+	Letters  []Letter // to other runs; those to runs that are not there are dropped
 	Job      *JobEnd  // the job this run was claimed by, ended in the same commit
 }
 
@@ -95,7 +99,8 @@ type Head struct {
 	Events  int64     // after this commit
 	Refs    int64     // after this commit
 	Release bool      // let go of the run in this commit
-	Due     time.Time // with Release: when it wants to be taken up
+	Due     time.Time // with Release, and in a Step: when it wants to be taken up
+	Bell    int64     // with Release: the bell as last looked at; rung since, the run is due at once
 	Time    time.Time // of this commit
 }
 
@@ -120,7 +125,10 @@ type JobEnd struct {
 // Errors that are none of this package's are the database's own: they say
 // nothing about the run, and nothing was written unless they wrap ErrUnsure.
 type Store interface {
-	// Create makes a run. It returns ErrExists when there is one of that id.
+	// Create makes a run that nobody owns. The store keeps its own counters,
+	// fence and bell, whatever run says of them. An input above InlineLimit
+	// becomes the run's payload 1. It returns ErrExists when there is one of
+	// that id.
 	Create(ctx context.Context, run Run) error
 	// Begin takes the run over: it raises the fence, makes this store's owner
 	// the run's, and loads it. It returns an *OwnedError when another live owner
@@ -128,7 +136,9 @@ type Store interface {
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
 	// Commit writes a checkpoint under a claim. It returns ErrFenced when the
 	// claim is void or the sequence number is not the next; when the very
-	// checkpoint was committed before (after ErrUnsure), it returns nil.
+	// checkpoint was committed before (after ErrUnsure), it returns nil. It
+	// returns ErrInvalid for a checkpoint that does not continue the run. The
+	// checkpoint is not kept, but the values in it may be.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
 	// Release lets go of the run, to be taken up when due (zero: only by its
 	// bell). It returns ErrRung, and changes nothing, when the bell is not at
@@ -136,8 +146,11 @@ type Store interface {
 	Release(ctx context.Context, claim Claim, bell int64, due time.Time) error
 	// Step takes a run that nobody owns through one event, in one transaction:
 	// it raises the fence, loads, calls step and commits what it returns; with a
-	// nil checkpoint nothing but the fence changes. An error of step undoes all
-	// and is returned.
+	// nil checkpoint nothing but the fence changes. Nobody owns the run
+	// afterwards either: it is due as the checkpoint's Head says. An error of step
+	// undoes all and is returned. It returns an *OwnedError when a live owner has
+	// the run, and ErrNotFound. Step must not call the store, and may be called
+	// again when the database was busy.
 	Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error
 
 	Letterbox
@@ -159,27 +172,29 @@ type Store interface {
 	// out replace those there.
 	Unsent(ctx context.Context, out Outgoing) error
 
-	// Purge deletes ended runs and all that belongs to them. Runs that have not
-	// ended are left alone and not counted.
+	// Purge deletes ended runs and all that belongs to them, but for what still
+	// has to be sent. Runs that have not ended, or are owned, are left alone and
+	// not counted.
 	Purge(ctx context.Context, runs ...string) (int, error)
 	// Owner returns who this store's claims belong to.
 	Owner() Owner
 	// Owners returns the processes that own runs or did so lately.
 	Owners(ctx context.Context) ([]Owner, error)
 	// Close gives up all claims and ends the store's goroutines. Runs stay as
-	// they were last committed.
+	// they were last committed; those it owned are due at once.
 	Close() error
 }
 
 // Letterbox is how those who do not own a run reach it.
 type Letterbox interface {
-	// Send puts letters into the boxes of runs, ringing their bells. A letter
-	// with a Key that the run has or had is dropped. It returns ErrNotFound when
-	// one of the runs does not exist, and sends none.
+	// Send puts letters into the boxes of runs, ringing their bells; a run that
+	// nobody owns is due at once. A letter with a Key that the run has or had is
+	// dropped. It returns ErrNotFound when one of the runs does not exist, and
+	// sends none.
 	Send(ctx context.Context, letters ...Letter) error
 	// EndToken completes (failure nil) or fails an open token, and sends its run
-	// the letter that says so, in one transaction. It returns ErrGone or
-	// ErrNotFound.
+	// the letter of LetterToken that says so, in one transaction. It returns
+	// ErrGone or ErrNotFound.
 	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
@@ -187,12 +202,13 @@ type Letterbox interface {
 	Bell(ctx context.Context, run string) (int64, []Letter, error)
 	// Rung returns a channel that is closed when something may have come for any
 	// of this store's runs: a letter, a job, by this process or another. It is a
-	// hint; the rows are the truth.
+	// hint; the rows are the truth. Take the channel first, then look at the
+	// rows, then wait.
 	Rung() <-chan struct{}
 }
 
 // Reader is what may be looked at. Records are copies; Held values are filled
-// in.
+// in. What is asked about a run that does not exist is answered ErrNotFound.
 type Reader interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
@@ -213,12 +229,13 @@ type Reader interface {
 	Token(ctx context.Context, id string) (Token, error)
 }
 
-// A RunQuery selects runs, newest first. The zero query selects all.
+// A RunQuery selects runs, newest first, or with Due those that are due longest
+// first. The zero query selects all.
 type RunQuery struct {
 	Flow   string
 	States []states.Flow     // any of these; none is every state
 	Labels map[string]string // all of these
-	Due    time.Time         // unowned runs due by then, if not zero
+	Due    time.Time         // runs due by then that no live owner has, if not zero
 	Before string            // after the run of this id in the listing, for paging
 	Limit  int               // 0 is all
 }
@@ -228,7 +245,8 @@ type Jobs interface {
 	// PostJob adds a job. It returns ErrExists when the id is taken.
 	PostJob(ctx context.Context, job Job) error
 	// ClaimJobs claims up to q.Limit jobs that are free, or whose lease has run
-	// out, by priority and then age, raising their epochs.
+	// out, or whose owner has died, by priority (larger first) and then age,
+	// raising their epochs. A Limit of 0 is 1.
 	ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error)
 	// RenewJob prolongs a claim. It returns ErrFenced when the claim is void.
 	RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error

@@ -1,0 +1,174 @@
+package storage
+
+import "fmt"
+
+// The limits of what stores accept.
+const (
+	MaxID    = 256 // bytes of an id of a run, job or token, and of a letter's key
+	MaxLabel = 256 // bytes of a label's key, and of its value
+)
+
+// Check returns ErrInvalid, saying what is wrong, when the run cannot be
+// created as it is. Stores call it first.
+func (r *Run) Check() error {
+	switch {
+	case r.ID == "":
+		return fmt.Errorf("%w: a run needs an id", ErrInvalid)
+	case len(r.ID) > MaxID:
+		return fmt.Errorf("%w: the run's id %.20q… is longer than %d bytes", ErrInvalid, r.ID, MaxID)
+	case r.Input.Ref != 0:
+		return fmt.Errorf("%w: run %q: its input refers to payload %d, but a new run has none", ErrInvalid, r.ID, r.Input.Ref)
+	}
+	return checkLabels(r.Labels)
+}
+
+func checkLabels(labels map[string]string) error {
+	for k, v := range labels {
+		if k == "" || len(k) > MaxLabel || len(v) > MaxLabel {
+			return fmt.Errorf("%w: label %.20q: keys have 1 to %d bytes, values up to %d", ErrInvalid, k, MaxLabel, MaxLabel)
+		}
+	}
+	return nil
+}
+
+// Check returns ErrInvalid, saying what is wrong, when the job cannot be posted
+// as it is. Stores call it first.
+func (j *Job) Check() error {
+	switch {
+	case j.ID == "":
+		return fmt.Errorf("%w: a job needs an id", ErrInvalid)
+	case len(j.ID) > MaxID:
+		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
+	}
+	return checkLabels(j.Labels)
+}
+
+// Check returns ErrInvalid, saying what is wrong, when the letter cannot be
+// sent as it is. Stores call it first.
+func (l *Letter) Check() error {
+	if len(l.Key) > MaxID {
+		return fmt.Errorf("%w: the letter's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
+	}
+	return nil
+}
+
+// Check returns ErrInvalid, saying what is wrong, when the checkpoint
+// contradicts itself. Stores call it first.
+func (cp *Checkpoint) Check() error {
+	h := &cp.Head
+	if n := len(cp.Payloads); n > 0 {
+		for i := range cp.Payloads {
+			if want := h.Refs - int64(n) + int64(i) + 1; cp.Payloads[i].Ref != want {
+				return cp.invalid("payload %d stands where %d should", cp.Payloads[i].Ref, want)
+			}
+		}
+	}
+	events := int64(0)
+	for i := range cp.History {
+		e := &cp.History[i]
+		if want := h.Entries - int64(len(cp.History)) + int64(i) + 1; e.Seq != want {
+			return cp.invalid("history entry %d stands where %d should", e.Seq, want)
+		}
+		if e.Kind == EntryEvent {
+			events++
+		}
+		if e.Body.Ref < 0 || e.Body.Ref > h.Refs {
+			return cp.invalid("history entry %d refers to payload %d, but there are %d", e.Seq, e.Body.Ref, h.Refs)
+		}
+	}
+	number := h.Events - events
+	for i := range cp.History {
+		if e := &cp.History[i]; e.Kind == EntryEvent {
+			if number++; e.Number != number {
+				return cp.invalid("event %d stands where %d should", e.Number, number)
+			}
+		}
+	}
+	for i := range cp.Atoms {
+		a := &cp.Atoms[i]
+		for _, held := range [...]*Held{&a.Input, &a.Note, &a.Result, &a.RevertResult} {
+			if held.Ref < 0 || held.Ref > h.Refs {
+				return cp.invalid("atom %q refers to payload %d, but there are %d", a.Path, held.Ref, h.Refs)
+			}
+		}
+	}
+	for i := range cp.Push {
+		if want := cp.Push[0].N + int64(i); cp.Push[i].N != want {
+			return cp.invalid("undo %d stands where %d should", cp.Push[i].N, want)
+		}
+	}
+	if h.Output.Ref < 0 || h.Output.Ref > h.Refs {
+		return cp.invalid("the output refers to payload %d, but there are %d", h.Output.Ref, h.Refs)
+	}
+	if cp.Pop < 0 {
+		return cp.invalid("%d entries of the undo stack are to be popped", cp.Pop)
+	}
+	for i := range cp.Children {
+		if err := cp.Children[i].Check(); err != nil {
+			return err
+		}
+	}
+	for i := range cp.Letters {
+		if err := cp.Letters[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (cp *Checkpoint) invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: checkpoint %d: %s", ErrInvalid, cp.Head.Seq+1, fmt.Sprintf(format, args...))
+}
+
+// Guard judges whether cp may be written under claim on the run as it is
+// stored. It reports done when cp was committed before, and returns ErrFenced
+// or ErrInvalid otherwise when it may not. For those who write stores.
+func (cp *Checkpoint) Guard(run *Run, claim Claim) (done bool, err error) {
+	switch {
+	case run.Fence != claim.Fence || run.ClaimID != claim.ID:
+		return false, ErrFenced
+	case run.Seq == cp.Head.Seq+1:
+		return true, nil
+	case run.Owner == "" || run.Seq != cp.Head.Seq:
+		return false, ErrFenced
+	}
+	return false, cp.Continues(run)
+}
+
+// Continues returns ErrInvalid, saying what is wrong, when the numbers in cp do
+// not continue those of the run as it is stored. For those who write stores.
+func (cp *Checkpoint) Continues(run *Run) error {
+	h := &cp.Head
+	for _, n := range [...]struct {
+		of            string
+		stored, first int64
+	}{
+		{"commit", run.Seq, h.Seq},
+		{"history", run.Entries, h.Entries - int64(len(cp.History))},
+		{"events", run.Events, h.Events - cp.events()},
+		{"payloads", run.Refs, h.Refs - int64(len(cp.Payloads))},
+	} {
+		if n.stored != n.first {
+			return cp.invalid("%s: it goes on from %d, but the run is at %d", n.of, n.first, n.stored)
+		}
+	}
+	left := run.Undos - int64(cp.Pop)
+	if left < 0 {
+		return cp.invalid("%d entries of an undo stack of %d are to be popped", cp.Pop, run.Undos)
+	}
+	if len(cp.Push) > 0 && cp.Push[0].N != left+1 {
+		return cp.invalid("undo stack: it goes on from %d, but the run is at %d", cp.Push[0].N-1, left)
+	}
+	return nil
+}
+
+// events returns how many lines of the language's history are in cp.
+func (cp *Checkpoint) events() int64 {
+	n := int64(0)
+	for i := range cp.History {
+		if cp.History[i].Kind == EntryEvent {
+			n++
+		}
+	}
+	return n
+}

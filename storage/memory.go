@@ -1,0 +1,153 @@
+package storage
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A MemoryStore keeps runs in memory, with the semantics of a database but
+// nothing that outlives the process. Records are kept encoded, so what a caller
+// does to a record it passed or was given changes nothing here; values above
+// [InlineLimit] are kept once.
+type MemoryStore struct {
+	*memory
+	owner  Owner
+	closed bool // guarded by memory.mu
+}
+
+// memory is what all owners of the same records share.
+type memory struct {
+	mu      sync.Mutex
+	owners  []*MemoryStore
+	runs    map[string]*memoryRun
+	order   []*memoryRun // by creation
+	tokens  map[string]*Token
+	jobs    map[string]*Job
+	board   []*Job // by creation
+	defs    map[string]Definition
+	latest  map[string]int64 // version of each name of a definition
+	outbox  []Outgoing       // by number
+	sent    int64            // numbers given out in the outbox
+	ring    chan struct{}    // nil when nobody waits
+	scratch []byte           // for encoding
+}
+
+var _ Store = (*MemoryStore)(nil)
+
+// Memory returns an empty store in memory.
+func Memory() *MemoryStore {
+	m := &memory{
+		runs:   map[string]*memoryRun{},
+		tokens: map[string]*Token{},
+		jobs:   map[string]*Job{},
+		defs:   map[string]Definition{},
+		latest: map[string]int64{},
+	}
+	return m.join()
+}
+
+// Join returns a store on the same records with an owner of its own, as another
+// process on a database would have. Closing one closes only that one.
+func (m *MemoryStore) Join() *MemoryStore { return m.join() }
+
+func (m *memory) join() *MemoryStore {
+	host, _ := os.Hostname() // "" where the system does not say
+	now := time.Now()
+	s := &MemoryStore{memory: m, owner: Owner{
+		ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true,
+	}}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owners = append(m.owners, s)
+	return s
+}
+
+// enter begins a call: it returns an error, or the store is locked.
+func (m *MemoryStore) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+// Owner returns who this store's claims belong to.
+func (m *MemoryStore) Owner() Owner { return m.owner }
+
+// Owners returns the owners of all stores on these records that are open.
+func (m *MemoryStore) Owners(ctx context.Context) ([]Owner, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	out := make([]Owner, 0, len(m.owners))
+	for _, s := range m.owners {
+		owner := s.owner
+		owner.Seen = time.Now()
+		out = append(out, owner)
+	}
+	return out, nil
+}
+
+// ownerOf returns the owner of that id, who is alive, as only open stores own
+// anything.
+func (m *memory) ownerOf(id string) Owner {
+	for _, s := range m.owners {
+		if s.owner.ID == id {
+			return s.owner
+		}
+	}
+	return Owner{ID: id}
+}
+
+// Close gives up this store's claims: its runs are due at once. Further calls
+// return [ErrClosed].
+func (m *MemoryStore) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	m.owners = slices.DeleteFunc(m.owners, func(s *MemoryStore) bool { return s == m })
+	now := time.Now()
+	for _, r := range m.order {
+		if r.head.Owner == m.owner.ID {
+			r.head.Owner, r.head.Due = "", now
+		}
+	}
+	for _, j := range m.board {
+		if j.Owner == m.owner.ID {
+			j.Lease = time.Time{}
+		}
+	}
+	m.rang()
+	return nil
+}
+
+// Rung returns a channel that is closed when something may have come.
+func (m *MemoryStore) Rung() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ring == nil {
+		m.ring = make(chan struct{})
+	}
+	return m.ring
+}
+
+// rang wakes those who wait.
+func (m *memory) rang() {
+	if m.ring != nil {
+		close(m.ring)
+		m.ring = nil
+	}
+}

@@ -1,0 +1,186 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Run returns one run.
+func (m *MemoryStore) Run(ctx context.Context, id string) (Run, error) {
+	if err := m.enter(ctx); err != nil {
+		return Run{}, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(id)
+	if err != nil {
+		return Run{}, err
+	}
+	return r.record(), nil
+}
+
+// Runs lists runs.
+func (m *MemoryStore) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	list := slices.Clone(m.order)
+	slices.Reverse(list)
+	if !q.Due.IsZero() {
+		slices.Reverse(list)
+		slices.SortStableFunc(list, func(a, b *memoryRun) int { return a.head.Due.Compare(b.head.Due) })
+	}
+	if q.Before != "" {
+		at := slices.IndexFunc(list, func(r *memoryRun) bool { return r.head.ID == q.Before })
+		if at < 0 {
+			return nil, fmt.Errorf("%w: run %q", ErrNotFound, q.Before)
+		}
+		list = list[at+1:]
+	}
+	var out []Run
+	for _, r := range list {
+		if q.matches(&r.head) {
+			out = append(out, r.record())
+			if len(out) == q.Limit {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+func (q *RunQuery) matches(r *Run) bool {
+	for k, v := range q.Labels {
+		if there, ok := r.Labels[k]; !ok || there != v {
+			return false
+		}
+	}
+	return (q.Flow == "" || q.Flow == r.Flow) &&
+		(len(q.States) == 0 || slices.Contains(q.States, r.State)) &&
+		(q.Due.IsZero() || r.Owner == "" && !r.Due.IsZero() && !r.Due.After(q.Due))
+}
+
+// Atoms returns all atoms of a run.
+func (m *MemoryStore) Atoms(ctx context.Context, run string) ([]Atom, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return nil, err
+	}
+	return r.listAtoms(true)
+}
+
+// Atom returns one atom of a run.
+func (m *MemoryStore) Atom(ctx context.Context, run, path string) (Atom, error) {
+	if err := m.enter(ctx); err != nil {
+		return Atom{}, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return Atom{}, err
+	}
+	record, there := r.atoms[path]
+	if !there {
+		return Atom{}, fmt.Errorf("%w: atom %q of run %q", ErrNotFound, path, run)
+	}
+	return DecodeAtom(path, record, r.payload)
+}
+
+// History returns entries with numbers above after.
+func (m *MemoryStore) History(ctx context.Context, run string, after int64, limit int) ([]Entry, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return nil, err
+	}
+	return r.listHistory(after, limit)
+}
+
+// Undos returns the top of the undo stack.
+func (m *MemoryStore) Undos(ctx context.Context, run string, limit int) ([]Undo, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return nil, err
+	}
+	var out []Undo
+	for i, path := range slices.Backward(r.undo) {
+		if len(out) == limit && limit > 0 {
+			break
+		}
+		out = append(out, Undo{N: int64(i) + 1, Path: path})
+	}
+	return out, nil
+}
+
+// Timers returns timers due by then, of runs nobody owns.
+func (m *MemoryStore) Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var out []TimerRow
+	for _, r := range m.order {
+		if r.head.Owner != "" {
+			continue
+		}
+		for _, t := range r.timers {
+			if !t.Due.After(by) {
+				out = append(out, t)
+			}
+		}
+	}
+	sortTimers(out)
+	if limit > 0 && len(out) > limit {
+		out = out[:limit]
+	}
+	return out, nil
+}
+
+// RunTimers returns the timers of one run.
+func (m *MemoryStore) RunTimers(ctx context.Context, run string) ([]TimerRow, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(r.timers)
+	sortTimers(out)
+	return out, nil
+}
+
+// sortTimers puts the nearest first, and makes the order among equals certain.
+func sortTimers(rows []TimerRow) {
+	slices.SortFunc(rows, func(a, b TimerRow) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Run, b.Run),
+			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind))
+	})
+}
+
+// Token returns one token.
+func (m *MemoryStore) Token(ctx context.Context, id string) (Token, error) {
+	if err := m.enter(ctx); err != nil {
+		return Token{}, err
+	}
+	defer m.mu.Unlock()
+	if m.tokens[id] == nil {
+		return Token{}, fmt.Errorf("%w: token %q", ErrNotFound, id)
+	}
+	return m.token(id), nil
+}

@@ -1,0 +1,272 @@
+package storage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// memoryRun is one run and all that belongs to it.
+type memoryRun struct {
+	head     Run               // Input and Output without the data of payloads
+	atoms    map[string][]byte // by path, encoded
+	history  []historyChunk
+	payloads []atom.Value // by number, from 1
+	undo     []string     // paths, from the bottom
+	timers   []TimerRow
+	letters  []Letter
+	keys     map[string]bool // of letters that came
+	open     []string        // tokens that are open
+	tokens   []string        // all its tokens
+}
+
+// historyChunk is a stretch of a run's history, encoded. Only the last grows.
+type historyChunk struct {
+	first int64
+	rows  []byte
+}
+
+// chunkSize is where a chunk is full: so much is copied at most when a history
+// grows, and skipped at most when one is read from its middle.
+const chunkSize = 32 << 10
+
+// newMemoryRun returns the run in the state in which it is created.
+func newMemoryRun(run Run) *memoryRun {
+	run.Labels = maps.Clone(run.Labels)
+	run.Failure = copyFailure(run.Failure)
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos = 0, 0, 0, 0, 0
+	run.Fence, run.ClaimID, run.Owner, run.Bell = 0, "", "", 0
+	if run.Created.IsZero() {
+		run.Created = time.Now()
+	}
+	run.Updated = run.Created
+	r := &memoryRun{atoms: map[string][]byte{}}
+	if len(run.Input.Data) > InlineLimit {
+		r.payloads = []atom.Value{run.Input.Data}
+		run.Input = Held{Ref: 1}
+		run.Refs = 1
+	}
+	r.head = run
+	return r
+}
+
+// payload implements Payloads.
+func (r *memoryRun) payload(ref int64) (atom.Value, error) {
+	if ref < 1 || ref > int64(len(r.payloads)) {
+		return nil, fmt.Errorf("%w: run %q has no payload %d", ErrCorrupt, r.head.ID, ref)
+	}
+	return r.payloads[ref-1], nil
+}
+
+func (r *memoryRun) fill(h Held) Held {
+	if h.Ref != 0 {
+		h.Data = r.payloads[h.Ref-1]
+	}
+	return h
+}
+
+// record returns a copy of the run's row.
+func (r *memoryRun) record() Run {
+	run := r.head
+	run.Labels = maps.Clone(run.Labels)
+	run.Failure = copyFailure(run.Failure)
+	run.Input, run.Output = r.fill(run.Input), r.fill(run.Output)
+	return run
+}
+
+func copyFailure(f *atom.Failure) *atom.Failure {
+	if f == nil {
+		return nil
+	}
+	c := *f
+	return &c
+}
+
+// listAtoms returns the atoms, ordered by path: all, or those that are live.
+func (r *memoryRun) listAtoms(all bool) ([]Atom, error) {
+	var out []Atom
+	for path, record := range r.atoms {
+		if !all && !isLive(record) {
+			continue
+		}
+		a, err := DecodeAtom(path, record, r.payload)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+func (r *memoryRun) listLetters() []Letter {
+	out := slices.Clone(r.letters)
+	for i := range out {
+		out[i].Failure = copyFailure(out[i].Failure)
+	}
+	return out
+}
+
+func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
+	// The last chunk that begins at or before the entry wanted first.
+	i, found := slices.BinarySearchFunc(r.history, after+1, func(c historyChunk, seq int64) int {
+		return int(c.first - seq)
+	})
+	if !found && i > 0 {
+		i--
+	}
+	var out []Entry
+	for ; i < len(r.history) && (limit == 0 || len(out) < limit); i++ {
+		left := 0
+		if limit > 0 {
+			left = limit - len(out)
+		}
+		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, left, r.payload)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, entries...)
+	}
+	return out, nil
+}
+
+// snapshot loads what is needed to go on with the run.
+func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
+	atoms, err := r.listAtoms(false)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{Run: r.record(), Atoms: atoms, Letters: r.listLetters()}
+	for _, id := range r.open {
+		s.Tokens = append(s.Tokens, m.token(id))
+	}
+	return s, nil
+}
+
+// writable returns what forbids a checkpoint besides the run's own row: a child
+// whose id is taken, a job whose claim is void.
+func (m *memory) writable(cp *Checkpoint) error {
+	for i := range cp.Children {
+		id := cp.Children[i].ID
+		taken := func(c Run) bool { return c.ID == id }
+		if m.runs[id] != nil || slices.ContainsFunc(cp.Children[:i], taken) {
+			return fmt.Errorf("%w: run %q", ErrExists, id)
+		}
+	}
+	for i := range cp.Tokens {
+		t, known := m.tokens[cp.Tokens[i].ID]
+		if known && t.Run != cp.Tokens[i].Run && cp.Tokens[i].State == TokenOpen {
+			return fmt.Errorf("%w: token %q", ErrExists, t.ID)
+		}
+	}
+	if cp.Job != nil {
+		return m.claimed(cp.Job.Job, cp.Job.Epoch, cp.Job.ClaimID)
+	}
+	return nil
+}
+
+// apply writes a checkpoint that may be written: nothing in it fails.
+func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
+	m.applyHead(r, cp)
+	for i := range cp.Payloads {
+		r.payloads = append(r.payloads, cp.Payloads[i].Data)
+	}
+	for i := range cp.Atoms {
+		m.scratch, _ = cp.Atoms[i].AppendBinary(m.scratch[:0])
+		r.atoms[cp.Atoms[i].Path] = append([]byte(nil), m.scratch...)
+	}
+	for _, path := range cp.Forget {
+		delete(r.atoms, path)
+	}
+	r.remember(cp.History)
+	r.undo = r.undo[:len(r.undo)-cp.Pop]
+	for i := range cp.Push {
+		r.undo = append(r.undo, cp.Push[i].Path)
+	}
+	for i := range cp.Timers {
+		r.setTimer(cp.Timers[i])
+	}
+	for i := range cp.Tokens {
+		m.setToken(r, cp.Tokens[i])
+	}
+	if len(cp.Taken) > 0 {
+		r.letters = slices.DeleteFunc(r.letters, func(l Letter) bool { return slices.Contains(cp.Taken, l.N) })
+	}
+	for i := range cp.Outbox {
+		out := cp.Outbox[i]
+		m.sent++
+		out.N, out.Run = m.sent, r.head.ID
+		m.outbox = append(m.outbox, out)
+	}
+	for i := range cp.Children {
+		child := cp.Children[i]
+		if child.Due.IsZero() {
+			child.Due = cp.Head.Time
+		}
+		m.create(child)
+	}
+	for i := range cp.Letters {
+		if to := m.runs[cp.Letters[i].Run]; to != nil {
+			m.deliver(to, cp.Letters[i])
+		}
+	}
+	if cp.Job != nil {
+		m.endJob(m.jobs[cp.Job.Job], cp.Job)
+	}
+}
+
+func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
+	h, run := &cp.Head, &r.head
+	run.Seq++
+	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
+	run.Failure = copyFailure(h.Failure)
+	if run.Output = h.Output; h.Output.Ref != 0 {
+		run.Output.Data = nil
+	}
+	if h.Memory != nil {
+		run.Memory = h.Memory
+	}
+	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
+	run.Entries, run.Events, run.Refs = h.Entries, h.Events, h.Refs
+	run.Undos += int64(len(cp.Push) - cp.Pop)
+	if h.Release {
+		run.Owner, run.Due = "", h.Due
+		if run.Bell != h.Bell {
+			run.Due = time.Now()
+		}
+		m.rang()
+	}
+}
+
+// remember appends to the history.
+func (r *memoryRun) remember(entries []Entry) {
+	if len(entries) == 0 {
+		return
+	}
+	last := len(r.history) - 1
+	if last < 0 || len(r.history[last].rows) >= chunkSize {
+		r.history = append(r.history, historyChunk{first: entries[0].Seq})
+		last++
+	}
+	r.history[last].rows = AppendHistory(r.history[last].rows, entries)
+}
+
+func (r *memoryRun) setTimer(t TimerRow) {
+	t.Run = r.head.ID
+	r.timers = slices.DeleteFunc(r.timers, func(o TimerRow) bool { return o.Path == t.Path && o.Kind == t.Kind })
+	if !t.Due.IsZero() {
+		r.timers = append(r.timers, t)
+	}
+}
+
+// create adds a run that is not there.
+func (m *memory) create(run Run) {
+	r := newMemoryRun(run)
+	m.runs[run.ID] = r
+	m.order = append(m.order, r)
+	m.rang()
+}

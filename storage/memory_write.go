@@ -1,0 +1,213 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Create makes a run.
+func (m *MemoryStore) Create(ctx context.Context, run Run) error {
+	if err := run.Check(); err != nil {
+		return err
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	if m.runs[run.ID] != nil {
+		return fmt.Errorf("%w: run %q", ErrExists, run.ID)
+	}
+	m.create(run)
+	return nil
+}
+
+// find returns the run of that id.
+func (m *memory) find(id string) (*memoryRun, error) {
+	r := m.runs[id]
+	if r == nil {
+		return nil, fmt.Errorf("%w: run %q", ErrNotFound, id)
+	}
+	return r, nil
+}
+
+// unowned returns the run of that id, if nobody owns it.
+func (m *memory) unowned(id string) (*memoryRun, error) {
+	r, err := m.find(id)
+	if err != nil {
+		return nil, err
+	}
+	if r.head.Owner != "" {
+		return nil, &OwnedError{Run: id, Owner: m.ownerOf(r.head.Owner)}
+	}
+	return r, nil
+}
+
+// Begin takes the run over and loads it.
+func (m *MemoryStore) Begin(ctx context.Context, run string) (Claim, *Snapshot, error) {
+	if err := m.enter(ctx); err != nil {
+		return Claim{}, nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.unowned(run)
+	if err != nil {
+		return Claim{}, nil, err
+	}
+	before := r.head
+	r.head.Fence++
+	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
+	s, err := m.snapshot(r)
+	if err != nil {
+		r.head = before
+		return Claim{}, nil, err
+	}
+	return Claim{Run: run, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
+}
+
+// Commit writes a checkpoint.
+func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) error {
+	if err := cp.Check(); err != nil {
+		return err
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(claim.Run)
+	if err != nil {
+		return err
+	}
+	if done, err := cp.Guard(&r.head, claim); done || err != nil {
+		return err
+	}
+	if err := m.writable(cp); err != nil {
+		return err
+	}
+	m.apply(r, cp)
+	return nil
+}
+
+// Release lets go of the run.
+func (m *MemoryStore) Release(ctx context.Context, claim Claim, bell int64, due time.Time) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(claim.Run)
+	switch {
+	case err != nil:
+		return err
+	case r.head.Fence != claim.Fence || r.head.ClaimID != claim.ID || r.head.Owner == "":
+		return ErrFenced
+	case r.head.Bell != bell:
+		return ErrRung
+	}
+	r.head.Owner, r.head.Due = "", due
+	m.rang()
+	return nil
+}
+
+// Step takes a run that nobody owns through one event. The store is locked
+// while step runs.
+func (m *MemoryStore) Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	r, err := m.unowned(run)
+	if err != nil {
+		return err
+	}
+	before := r.head
+	r.head.Fence++
+	r.head.ClaimID = uuid.NewString()
+	if err := m.step(r, step); err != nil {
+		r.head = before
+		return err
+	}
+	return nil
+}
+
+func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) error {
+	s, err := m.snapshot(r)
+	if err != nil {
+		return err
+	}
+	cp, err := step(s)
+	if cp == nil || err != nil {
+		return err
+	}
+	if err := cp.Check(); err != nil {
+		return err
+	}
+	if err := cp.Continues(&r.head); err != nil {
+		return err
+	}
+	if err := m.writable(cp); err != nil {
+		return err
+	}
+	m.apply(r, cp)
+	r.head.Due = cp.Head.Due
+	m.rang()
+	return nil
+}
+
+// Purge deletes ended runs.
+func (m *MemoryStore) Purge(ctx context.Context, runs ...string) (int, error) {
+	if err := m.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	purged := map[*memoryRun]bool{}
+	for _, id := range runs {
+		r := m.runs[id]
+		if r == nil || !r.head.State.Ended() || r.head.Owner != "" {
+			continue
+		}
+		for _, token := range r.tokens {
+			delete(m.tokens, token)
+		}
+		delete(m.runs, id)
+		purged[r] = true
+	}
+	m.order = slices.DeleteFunc(m.order, func(r *memoryRun) bool { return purged[r] })
+	return len(purged), nil
+}
+
+// PutDefinition stores a definition unless it is there.
+func (m *MemoryStore) PutDefinition(ctx context.Context, def Definition) (Definition, error) {
+	if err := m.enter(ctx); err != nil {
+		return Definition{}, err
+	}
+	defer m.mu.Unlock()
+	if there, known := m.defs[def.Hash]; known {
+		there.Text = slices.Clone(there.Text)
+		return there, nil
+	}
+	m.latest[def.Name]++
+	def.Version = m.latest[def.Name]
+	if def.Created.IsZero() {
+		def.Created = time.Now()
+	}
+	kept := def
+	kept.Text = slices.Clone(def.Text)
+	m.defs[def.Hash] = kept
+	return def, nil
+}
+
+// Definition returns the definition of that hash.
+func (m *MemoryStore) Definition(ctx context.Context, hash string) (Definition, error) {
+	if err := m.enter(ctx); err != nil {
+		return Definition{}, err
+	}
+	defer m.mu.Unlock()
+	def, known := m.defs[hash]
+	if !known {
+		return Definition{}, fmt.Errorf("%w: definition %q", ErrNotFound, hash)
+	}
+	def.Text = slices.Clone(def.Text)
+	return def, nil
+}
