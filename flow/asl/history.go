@@ -73,9 +73,7 @@ func (w *walk) succeed(output *datum) {
 		return
 	}
 	if owner := w.owner(); owner != nil && owner.kind == mapState {
-		before := w.last
 		w.iterationEvent("MapIterationSucceeded", owner.name, w.ask.Index)
-		w.last = before // what comes next follows from the event before it, too
 	}
 	w.growth.End.Note = w.endNote()
 }

@@ -130,12 +130,8 @@ func (w *walk) due() (time.Time, *fault) {
 		}
 		at, ok := timestamp(value)
 		if !ok {
-			text, isText := value.(string)
-			if !isText {
-				text = treeDatum(value).encoded().String()
-			}
 			return time.Time{}, runtimeFault("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
-				spec.timestampPath.Text(), text)
+				spec.timestampPath.Text(), plain(value))
 		}
 		return at, nil
 	case spec.until.IsZero():
@@ -160,7 +156,7 @@ func (w *walk) secondsAt(path *jsonpath.Path, input *datum, field string) (int64
 	}
 	switch {
 	case !whole:
-		return 0, runtimeFault("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), treeDatum(value).encoded())
+		return 0, runtimeFault("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), plain(value))
 	case n < 0:
 		return 0, runtimeFault("The %s parameter references a negative value: %s == %d", field, path.Text(), n)
 	case time.Duration(n) > longestWait/time.Second:

@@ -80,11 +80,15 @@ func positive(value any, path *jsonpath.Path, field string, most int64) (int64, 
 }
 
 func notInteger(value any, path *jsonpath.Path, field string) *fault {
-	text, isText := value.(string)
-	if !isText {
-		text = treeDatum(value).encoded().String()
+	return runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", field, plain(value), path.Text())
+}
+
+// plain returns a value as causes quote it: texts bare, all else as JSON.
+func plain(value any) string {
+	if text, ok := value.(string); ok {
+		return text
 	}
-	return runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", field, text, path.Text())
+	return treeDatum(value).encoded().String()
 }
 
 // asWhole returns the integer that a number, or the text of one, stands for.

@@ -108,6 +108,8 @@ func groupOf(events []Event, i int, index map[int64]int, group []int64) int64 {
 	}
 	before, ok := index[e.Prev]
 	switch {
+	case e.Type == "MapIterationStarted": // whatever AWS says that it follows from
+		return e.ID
 	case !ok || before >= i:
 		return 0
 	case events[before].Type == "ParallelStateStarted" || events[before].Type == "MapStateStarted":
