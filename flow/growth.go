@@ -147,7 +147,7 @@ type Spec struct {
 	Note      atom.Value    `json:"-"`                   // given back with every cause that is about the node
 	Timeout   time.Duration `json:"timeout,omitempty"`   // Work: how long an attempt may take; 0 is without limit
 	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work: how long a deferred attempt may be silent; 0 is without limit
-	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work: when it starts at the earliest
+	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest
 	Undo      *Undo         `json:"undo,omitempty"`      // Work: how to undo it; nil when it cannot be
 	Group     *Group        `json:"group,omitempty"`     // Fork
 }

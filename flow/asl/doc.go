@@ -30,8 +30,8 @@
 // ending in .waitForTaskToken.
 //
 // Departures from AWS: members of objects lose their order where a state looks
-// into the data; all variables of a flow together have the size of one value of
-// the core, 1 MiB; the events of a retry are written when it is decided, not
+// into the data; all variables that a state can see have 384 KiB together; the
+// events of a retry are written when it is decided, not
 // when its delay is over.
 //
 // The language is extended by one field, which [Strict] refuses. Revert says how

@@ -220,7 +220,6 @@ func (w *walk) aborted(paths []string) {
 // nodeState returns the state that a part of a path stands for, and the index of
 // the child if it has one, else -1.
 func (w *walk) nodeState(part string) (*state, int) {
-	index := -1
 	if open := strings.LastIndexByte(part, '['); open > 0 && strings.HasSuffix(part, "]") {
 		if n, ok := asWhole(part[open+1 : len(part)-1]); ok {
 			if s := w.machine.states[stateOf(part[:open])]; s != nil {
@@ -228,7 +227,7 @@ func (w *walk) nodeState(part string) (*state, int) {
 			}
 		}
 	}
-	return w.machine.states[stateOf(part)], index
+	return w.machine.states[stateOf(part)], -1
 }
 
 // stateOf returns the name of the state that a node was named after.

@@ -17,7 +17,7 @@ type note struct {
 	at      time.Time      // "t": when that was
 	last    int64          // "p": number of the event that the next one follows from
 	tries   []int          // "r": how often each retrier was used in this visit
-	visits  map[string]int // "n": how often each state was visited that has nodes
+	visits  map[string]int // "n": how often each state was visited that has nodes and can be again
 	input   *datum         // "i": the state's raw input; nil when nothing needs it any more
 }
 

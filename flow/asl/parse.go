@@ -218,6 +218,7 @@ func (c *compiler) level(n *node, owner *state, outer *level) *level {
 		l.start = c.target(l, start)
 	}
 	c.reachable(l, list)
+	l.loops()
 	return l
 }
 

@@ -591,6 +591,66 @@ const counter = `{"StartAt": "More?", "States": {
 	"Pop": {"Type": "Pass", "InputPath": "$.left[1:]", "ResultPath": "$.left", "Next": "More?"},
 	"Done": {"Type": "Succeed"}}}`
 
+// TestLongChain shows that what a machine without loops remembers does not grow.
+func TestLongChain(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString(`{"StartAt": "S0", "States": {`)
+	for i := range 100 {
+		fmt.Fprintf(&text, `"S%d": {"Type": "Task", "Resource": "exec:x", "Next": "S%d"}, `, i, i+1)
+	}
+	text.WriteString(`"S100": {"Type": "Task", "Resource": "exec:x", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}`)
+	noting := &noting{Language: parse(t, text.String())}
+	simulate(t, noting, `{}`, nil)
+	if noting.most > 100 {
+		t.Errorf("a note of %d bytes", noting.most)
+	}
+}
+
+// noting keeps the size of the largest note.
+type noting struct {
+	flow.Language
+	most int
+}
+
+func (n *noting) Grow(ask *flow.Ask) flow.Growth {
+	g := n.Language.Grow(ask)
+	for i := range g.Add {
+		n.most = max(n.most, len(g.Add[i].Note))
+	}
+	return g
+}
+
+// TestVariablesLimit shows that variables cannot grow beyond what a flow can
+// remember.
+func TestVariablesLimit(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"a.$": "$"}, "Next": "B"}, "B": {"Type": "Pass", "Assign": {"b.$": "$"}, "End": true}}}`)
+	want := "FAILED States.DataLimitExceeded: The state/task 'B' returned a result with a size exceeding the maximum number of bytes service limit."
+	if got := ending(simulate(t, m, `"`+strings.Repeat("x", 200<<10)+`"`, nil)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestMapFails shows what the history tells of a Map whose iteration fails.
+func TestMapFails(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "In", "States": {
+		"In": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Do", "States": {"Do": {"Type": "Task", "Resource": "exec:x", "End": true}}}]}}}}}}`)
+	s := simulate(t, m, `[1, 2]`, func(c call) answer {
+		if c.path == "Each[0]/In[0]/Do" {
+			return failure("Boom")
+		}
+		return answer{output: "1", after: time.Minute}
+	})
+	got := strings.Join(s.types(), ", ")
+	want := "TaskFailed Do, TaskStateAborted Do, ParallelStateFailed In, MapIterationFailed Each, ParallelStateAborted In, " +
+		"MapIterationAborted Each, ParallelStateAborted In, TaskStateAborted Do, MapStateFailed Each, ExecutionFailed"
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("events %s, want them to end with %s", got, want)
+	}
+}
+
 // TestUnknownState shows that a run whose definition was exchanged for another
 // fails and does not panic.
 func TestUnknownState(t *testing.T) {

@@ -8,11 +8,12 @@ import (
 
 // A state is one compiled state.
 type state struct {
-	name   string
-	kind   stateKind
-	level  *level
-	source *node
-	broken bool // has no known type, or is not supported: nothing more is to be said about it
+	name    string
+	kind    stateKind
+	level   *level
+	source  *node
+	repeats bool // can be visited more than once in a run of its level
+	broken  bool // has no known type, or is not supported: nothing more is to be said about it
 
 	next *state // nil when the state ends its level, or has no Next
 	ends bool

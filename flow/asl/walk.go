@@ -294,7 +294,25 @@ func (w *walk) assigned(t *template, d *datum) (map[string]*datum, *fault) {
 		}
 		values[t.fields[i].name] = value
 	}
+	if !w.fits(values) {
+		return nil, limitFault(w.state.name)
+	}
 	return values, nil
+}
+
+// fits reports whether the variables that can be seen stay within their limit
+// when values are assigned.
+func (w *walk) fits(values map[string]*datum) bool {
+	sum := 0
+	for name, value := range w.visible() {
+		if values[name] == nil {
+			sum += len(name) + len(value.encoded())
+		}
+	}
+	for name, value := range values {
+		sum += len(name) + len(value.encoded())
+	}
+	return sum <= maxVariables
 }
 
 // variable returns the value of a variable, or nil.

@@ -238,8 +238,11 @@ func (w *walk) catches(k *catcher, f *fault) (step, *fault) {
 // nodes have one name.
 func (w *walk) visitName() string {
 	name := w.state.name
-	w.visits[name]++
-	n := w.visits[name]
+	n := int(w.retries()) + 1
+	if w.state.repeats {
+		w.visits[name]++
+		n = w.visits[name]
+	}
 	escaped := nodeEscaper.Replace(name)
 	if _, number := splitVisit(name); n == 1 && number == "" {
 		return escaped
