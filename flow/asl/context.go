@@ -51,7 +51,7 @@ func (w *walk) context() map[string]any {
 		"StartTime": contextTime(w.ask.Run.Started), "Input": map[string]any{},
 	}
 	if !a.Express {
-		execution["RedriveCount"] = int64(0)
+		execution["RedriveCount"] = number(0)
 	}
 	if len(w.ask.Run.Input) > 0 {
 		if input, err := textDatum(w.ask.Run.Input).value(); err == nil {
@@ -66,7 +66,7 @@ func (w *walk) context() map[string]any {
 		state := map[string]any{"Name": w.state.name, "EnteredTime": contextTime(w.enteredAt)}
 		switch w.state.kind {
 		case taskState, parallelState, mapState:
-			state["RetryCount"] = w.retries()
+			state["RetryCount"] = number(int64(w.retries()))
 		default: // the others are not tried again
 		}
 		w.ctx["State"] = state
@@ -80,10 +80,10 @@ func (w *walk) context() map[string]any {
 }
 
 // retries returns how often the visited state was tried again.
-func (w *walk) retries() int64 {
-	n := int64(0)
+func (w *walk) retries() int {
+	n := 0
 	for _, tries := range w.tries {
-		n += int64(tries)
+		n += tries
 	}
 	return n
 }
@@ -102,7 +102,7 @@ func (w *walk) mapContext() *datum {
 	if err != nil {
 		return nil
 	}
-	return treeDatum(map[string]any{"Item": map[string]any{"Index": int64(w.ask.Index), "Value": value}})
+	return treeDatum(map[string]any{"Item": map[string]any{"Index": number(int64(w.ask.Index)), "Value": value}})
 }
 
 // contextTime is how the context object writes a time.

@@ -194,7 +194,7 @@ func (w *walk) childEnded() {
 }
 
 // endNote is what a child tells its parent: the number of its last event.
-func (w *walk) endNote() atom.Value { return encode(w.last) }
+func (w *walk) endNote() atom.Value { return encode(number(w.last)) }
 
 // aborted tells the history of the nodes that were ended because a sibling
 // failed or the run was.

@@ -13,7 +13,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -69,14 +68,14 @@ func array(args []any) ([]any, error) {
 
 // whole rounds as Java does: halves go up.
 func whole(args []any, i int) (int64, error) {
-	if !isNumber(args[i]) {
+	literal, ok := args[i].(json.Number)
+	if !ok {
 		return 0, fmt.Errorf("argument %d must be a number", i+1)
 	}
-	literal := numberText(args[i])
-	if n, err := strconv.ParseInt(literal, 10, 64); err == nil {
+	if n, err := literal.Int64(); err == nil {
 		return n, nil
 	}
-	f, err := strconv.ParseFloat(literal, 64)
+	f, err := literal.Float64()
 	if f = math.Floor(f + 0.5); err != nil || math.Abs(f) > 1<<53 {
 		return 0, fmt.Errorf("argument %d is out of range", i+1)
 	}
@@ -232,7 +231,7 @@ func arrayRange(args []any, _ func() uint64) (any, error) {
 		if len(numbers) == maxRange {
 			return nil, fmt.Errorf("the range has more than %d numbers", maxRange)
 		}
-		numbers = append(numbers, n)
+		numbers = append(numbers, number(n))
 		if by > 0 && n > math.MaxInt64-by || by < 0 && n < math.MinInt64-by {
 			break
 		}
@@ -257,7 +256,7 @@ func arrayGetItem(args []any, _ func() uint64) (any, error) {
 
 func arrayLength(args []any, _ func() uint64) (any, error) {
 	list, err := array(args)
-	return int64(len(list)), err
+	return number(int64(len(list))), err
 }
 
 func short(s string) error {
@@ -355,7 +354,7 @@ func mathAdd(args []any, _ func() uint64) (any, error) {
 		return nil, err
 	}
 	if sum := a + b; (sum > a) == (b > 0) {
-		return sum, nil
+		return number(sum), nil
 	}
 	return nil, errors.New("the sum is out of range")
 }
@@ -381,7 +380,7 @@ func mathRandom(args []any, random func() uint64) (any, error) {
 	} else {
 		bits = random()
 	}
-	return from + int64(bits%uint64(to-from)), nil
+	return number(from + int64(bits%uint64(to-from))), nil
 }
 
 // scramble makes evenly spread bits of a seed (splitmix64).

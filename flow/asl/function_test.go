@@ -3,6 +3,8 @@ package asl_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // TestIntrinsics shows what each intrinsic function gives, and how it fails.
@@ -63,6 +65,45 @@ func TestIntrinsics(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.call, got, c.want)
 		}
+	}
+}
+
+// TestIntrinsicProblems shows how calls are refused that can never be evaluated.
+func TestIntrinsicProblems(t *testing.T) {
+	t.Parallel()
+	for call, want := range map[string]string{
+		`States.UUID`:                       "expected '(' behind States.UUID at character 12",
+		`States.UUID()x`:                    "expected nothing more behind the call at character 14",
+		`States.UUID(1)`:                    "States.UUID takes 0 arguments, found 1 at character 15",
+		`States.Format()`:                   "States.Format takes at least 1 arguments, found 0 at character 16",
+		`States.MathRandom(1)`:              "States.MathRandom takes 2 to 3 arguments, found 1 at character 21",
+		`States.Array(1 2)`:                 "expected ',' or ')' at character 16",
+		`States.Array('a)`:                  "expected a closing ' for the string at character 14",
+		`States.Array(-)`:                   "expected a number at character 14",
+		`States.Array(`:                     "expected an argument at character 14",
+		`States.Array(truely)`:              "expected a path, or a function's name beginning with States. at character 14",
+		`States.Array($.)`:                  "jsonpath: $. at offset 2: expected a name, * or [ behind the dot, found the end",
+		strings.Repeat("States.Array(", 11): "calls nest deeper than 10 at character 131",
+	} {
+		_, err := asl.Parse("d", []byte(alone(`{"Type": "Pass", "Parameters": {"x.$": "`+call+`"}, "End": true}`)))
+		got := strings.Join(problems(t, err), "\n")
+		if _, got, _ = strings.Cut(got, "intrinsic function call: "); got != want {
+			t.Errorf("%s: %s, want %s", call, got, want)
+		}
+	}
+}
+
+// TestNumbersAreOneKind shows that what a function computes can stand wherever a
+// number can.
+func TestNumbersAreOneKind(t *testing.T) {
+	t.Parallel()
+	m := parse(t, `{"StartAt": "A", "States": {
+		"A": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd(1, 1)"}, "Next": "B"},
+		"B": {"Type": "Wait", "SecondsPath": "$n", "Next": "C"},
+		"C": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericEquals": 2, "Next": "D"}]},
+		"D": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($n, 0.5)"}, "End": true}}}`)
+	if got, want := ending(simulate(t, m, `{}`, nil)), `SUCCEEDED {"n":3}`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -189,12 +188,6 @@ func appendJSON(b []byte, tree any) []byte {
 		return appendString(b, v)
 	case json.Number:
 		return append(b, v...)
-	case int:
-		return strconv.AppendInt(b, int64(v), 10)
-	case int64:
-		return strconv.AppendInt(b, v, 10)
-	case float64:
-		return appendFloat(b, v)
 	case *datum:
 		return append(b, v.encoded().JSON()...)
 	case []any:
@@ -225,12 +218,8 @@ func appendJSON(b []byte, tree any) []byte {
 	panic(fmt.Sprintf("asl: a %T is no JSON value", tree)) // trees are made by decode and by expressions only
 }
 
-func appendFloat(b []byte, f float64) []byte {
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return append(b, "null"...) // JSON has no such number
-	}
-	return strconv.AppendFloat(b, f, 'g', -1, 64)
-}
+// number returns a whole number as trees hold it.
+func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // appendString appends a JSON string. Nothing is escaped that need not be.
 func appendString(b []byte, s string) []byte {

@@ -100,11 +100,8 @@ var operatorNames = func() []string {
 }()
 
 func isNumber(v any) bool {
-	switch v.(type) {
-	case json.Number, int, int64, float64:
-		return true
-	}
-	return false
+	_, ok := v.(json.Number)
+	return ok
 }
 
 func timestamp(v any) (time.Time, bool) {
@@ -123,17 +120,18 @@ func compareTimes(a, b any) (int, bool) {
 
 // compareNumbers compares whole numbers exactly and others as float64.
 func compareNumbers(a, b any) (int, bool) {
-	if !isNumber(a) || !isNumber(b) {
+	x, ok := a.(json.Number)
+	y, ok2 := b.(json.Number)
+	if !ok || !ok2 {
 		return 0, false
 	}
-	x, y := numberText(a), numberText(b)
-	i, err := strconv.ParseInt(x, 10, 64)
-	j, err2 := strconv.ParseInt(y, 10, 64)
+	i, err := strconv.ParseInt(string(x), 10, 64)
+	j, err2 := strconv.ParseInt(string(y), 10, 64)
 	if err == nil && err2 == nil {
 		return order(i, j), true
 	}
-	f, _ := strconv.ParseFloat(x, 64) // out of range is an infinity, which is what it counts as
-	g, _ := strconv.ParseFloat(y, 64)
+	f, _ := strconv.ParseFloat(string(x), 64) // out of range is an infinity, which is what it counts as
+	g, _ := strconv.ParseFloat(string(y), 64)
 	return order(f, g), true
 }
 
@@ -145,14 +143,6 @@ func order[T int64 | float64](a, b T) int {
 		return 1
 	}
 	return 0
-}
-
-// numberText returns the literal of a number.
-func numberText(v any) string {
-	if n, ok := v.(json.Number); ok {
-		return string(n)
-	}
-	return string(appendJSON(nil, v))
 }
 
 // compareStrings orders texts by their UTF-16 code units, as AWS does.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
@@ -267,6 +268,15 @@ func TestParseWarnings(t *testing.T) {
 		if p.Severity != asl.Warning {
 			t.Errorf("%s has severity %s", p, p.Severity)
 		}
+	}
+}
+
+// TestFlow shows that a machine is a flow under the name it was parsed with.
+func TestFlow(t *testing.T) {
+	t.Parallel()
+	m := parse(t, counter)
+	if f := m.Flow(); f.Name() != m.Name() || f.Language() != flow.Language(m) {
+		t.Errorf("the flow %q runs %v", f.Name(), f.Language())
 	}
 }
 

@@ -625,7 +625,8 @@ func (n *noting) Grow(ask *flow.Ask) flow.Growth {
 // remember.
 func TestVariablesLimit(t *testing.T) {
 	t.Parallel()
-	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"a.$": "$"}, "Next": "B"}, "B": {"Type": "Pass", "Assign": {"b.$": "$"}, "End": true}}}`)
+	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"a.$": "$"}, "Next": "B"},
+		"B": {"Type": "Pass", "Assign": {"b.$": "$"}, "End": true}}}`)
 	want := "FAILED States.DataLimitExceeded: The state/task 'B' returned a result with a size exceeding the maximum number of bytes service limit."
 	if got := ending(simulate(t, m, `"`+strings.Repeat("x", 200<<10)+`"`, nil)); got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -660,6 +661,7 @@ func TestUnknownState(t *testing.T) {
 		{Kind: flow.Ended, Note: atom.FromJSON([]byte(`{"s":"Gone"}`))},
 		{Kind: flow.Ended, Note: atom.FromJSON([]byte(`[`))},
 		{Kind: flow.Continue},
+		{Kind: flow.Joined, Note: atom.FromJSON([]byte(`{"s":"S"}`))},
 	} {
 		g := m.Grow(&flow.Ask{Run: &flow.Run{}, Index: -1, Cause: cause, Event: 1})
 		if g.End == nil || g.End.Failure == nil || g.End.Failure.Code != atom.CodeLanguage {

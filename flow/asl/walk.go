@@ -84,7 +84,13 @@ func (w *walk) resume() error {
 	if w.state = w.machine.states[n.state]; w.state == nil {
 		return fmt.Errorf("asl: %s: the definition has no state %q", w.machine.name, n.state)
 	}
+	if !causesOf[w.state.kind][cause.Kind] {
+		return fmt.Errorf("asl: %s: nothing that is %s can happen to the %s state %q", w.machine.name, cause.Kind, w.state.kind, n.state)
+	}
 	w.entered, w.enteredAt, w.input = n.entered, n.at, n.input
+	if w.input == nil {
+		w.input = &datum{} // nothing needs it
+	}
 	w.last, w.visits, w.tries = n.last, n.visits, n.tries
 	w.attempted = cause.Kind != flow.Continue
 	switch cause.Kind {
@@ -100,13 +106,25 @@ func (w *walk) resume() error {
 		w.proceed(step{}, w.taskFailed(cause.Failure))
 	case flow.Joined:
 		w.proceed(w.joined(cause.Results))
-	case flow.JoinFailed:
-		w.proceed(step{}, w.joinFailed(cause.Failure))
 	default:
-		return fmt.Errorf("asl: %s: unknown cause %d", w.machine.name, cause.Kind)
+		w.proceed(step{}, w.joinFailed(cause.Failure))
 	}
 	return nil
 }
+
+// causesOf says what can happen to the states that wait. A walk can be continued
+// at any state.
+var causesOf = func() (causes [len(kindNames)]map[flow.CauseKind]bool) {
+	for kind := range causes {
+		causes[kind] = map[flow.CauseKind]bool{flow.Continue: true}
+	}
+	causes[waitState][flow.Ended] = true
+	causes[taskState][flow.Ended], causes[taskState][flow.Failed] = true, true
+	for _, kind := range []stateKind{parallelState, mapState} {
+		causes[kind][flow.Joined], causes[kind][flow.JoinFailed] = true, true
+	}
+	return causes
+}()
 
 // begin starts the level that is asked about.
 func (w *walk) begin() error {

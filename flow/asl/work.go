@@ -238,7 +238,7 @@ func (w *walk) catches(k *catcher, f *fault) (step, *fault) {
 // nodes have one name.
 func (w *walk) visitName() string {
 	name := w.state.name
-	n := int(w.retries()) + 1
+	n := w.retries() + 1
 	if w.state.repeats {
 		w.visits[name]++
 		n = w.visits[name]

@@ -40,8 +40,6 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-func text(s string) *string { return &s }
-
 func event(id, prev int64, kind, state string) conformance.Event {
 	e := conformance.Event{ID: id, Prev: prev, Type: kind, Details: map[string]any{"name": state, "x": float64(1)}}
 	if state != "" {
@@ -54,15 +52,15 @@ func event(id, prev int64, kind, state string) conformance.Event {
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	want := []conformance.Event{event(1, 0, "ExecutionStarted", ""), event(2, 0, "FailStateEntered", "F"), event(3, 2, "ExecutionFailed", "")}
-	record := conformance.Execution{Expected: conformance.Expected{Status: "FAILED", Error: text("E"), Cause: "because", Events: want, Order: "strict"}}
+	record := conformance.Execution{Expected: conformance.Expected{Status: "FAILED", Error: new("E"), Cause: "because", Events: want, Order: "strict"}}
 	change := func(do func(o *conformance.Outcome)) conformance.Outcome {
-		o := conformance.Outcome{Status: "FAILED", Error: text("E"), Cause: text("because"), Events: append([]conformance.Event(nil), want...)}
+		o := conformance.Outcome{Status: "FAILED", Error: new("E"), Cause: new("because"), Events: append([]conformance.Event(nil), want...)}
 		do(&o)
 		return o
 	}
 	for level, got := range []conformance.Outcome{
 		change(func(o *conformance.Outcome) { o.Error = nil }),
-		change(func(o *conformance.Outcome) { o.Cause = text("") }),
+		change(func(o *conformance.Outcome) { o.Cause = new("") }),
 		change(func(o *conformance.Outcome) { o.Events = o.Events[:2] }),
 		change(func(o *conformance.Outcome) { o.Events[1].Details = map[string]any{"x": "y"} }),
 		change(func(o *conformance.Outcome) { o.Events[2].Prev = 1 }),
