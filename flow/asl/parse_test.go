@@ -133,9 +133,9 @@ func TestParseProblems(t *testing.T) {
 		{"callback", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:63: state "A": the integration pattern .waitForTaskToken is not supported yet`,
 		}},
-		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2016-13-05T21:29:29Z", ` +
+		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2026-13-01T10:20:30Z", ` +
 			`"Next": "C"},
-			"C": {"Type": "Wait", "Timestamp": "2016-12-05T21:29:29", "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.a[*]", "End": true}}}`, []string{
+			"C": {"Type": "Wait", "Timestamp": "2026-12-01T10:20:30", "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.a[*]", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": one of Seconds, SecondsPath, Timestamp, TimestampPath must be there`,
 			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": only one of Seconds, SecondsPath, Timestamp, TimestampPath may be there`,
 			`SCHEMA_VALIDATION_FAILED d:2:39: state "C": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,

@@ -202,8 +202,8 @@ func TestChoice(t *testing.T) {
 		{`"Variable": "$.a", "IsNumeric": true`, `{"a": 1e3}`, true},
 		{`"Variable": "$.a", "IsString": true`, `{"a": ""}`, true},
 		{`"Variable": "$.a", "IsBoolean": true`, `{"a": 0}`, false},
-		{`"Variable": "$.a", "IsTimestamp": true`, `{"a": "2012-10-09T19:00:55Z"}`, true},
-		{`"Variable": "$.a", "IsTimestamp": true`, `{"a": "2012-10-09T19:00:55"}`, false},
+		{`"Variable": "$.a", "IsTimestamp": true`, `{"a": "2030-02-01T10:20:30Z"}`, true},
+		{`"Variable": "$.a", "IsTimestamp": true`, `{"a": "2030-02-01T10:20:30"}`, false},
 		{`"And": [{"Variable": "$.b", "IsPresent": true}, {"Variable": "$.b", "NumericEquals": 1}]`, `{}`, false}, // the second is not looked at
 		{`"Or": [{"Variable": "$.b", "IsPresent": false}, {"Variable": "$.b", "NumericEquals": 1}]`, `{}`, true},
 		{`"Not": {"Variable": "$.a", "IsNull": true}`, `{"a": 1}`, true},
