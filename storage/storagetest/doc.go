@@ -1,0 +1,12 @@
+// Package storagetest is the suite that every [storage.Store] passes.
+//
+//	func TestStore(t *testing.T) {
+//		storagetest.Run(t, storagetest.Maker{
+//			Open: func(testing.TB) storage.Store { return storage.Memory() },
+//			Join: func(_ testing.TB, s storage.Store) storage.Store { return s.(*storage.MemoryStore).Join() },
+//		})
+//	}
+//
+// It checks each method of the contract, races of fence, bell and tokens, and
+// compares random histories of calls with a model.
+package storagetest

@@ -1,0 +1,207 @@
+package storagetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func post(t testing.TB, s storage.Store, jobs ...storage.Job) {
+	t.Helper()
+	for _, j := range jobs {
+		must(t, "PostJob", s.PostJob(t.Context(), j))
+	}
+}
+
+func claim(t testing.TB, s storage.Store, q storage.JobClaim) []storage.Job {
+	t.Helper()
+	return ask[[]storage.Job](t, "ClaimJobs")(s.ClaimJobs(t.Context(), q))
+}
+
+func job(t testing.TB, s storage.Store, id string) storage.Job {
+	t.Helper()
+	return ask[storage.Job](t, "Job")(s.Job(t.Context(), id))
+}
+
+func testJobs(t *testing.T, m Maker) {
+	s := m.open(t)
+	j := storage.Job{
+		ID: "j", Run: "r", Flow: "trip", Version: 3, Input: value(1), Labels: map[string]string{"gpu": "yes"},
+		Priority: 7, State: states.JobScheduled, NotUntil: at(1), Created: at(0),
+	}
+	post(t, s, j)
+	same(t, "job", j, job(t, s, "j"))
+	want(t, "PostJob again", s.PostJob(t.Context(), j), storage.ErrExists)
+	want(t, "PostJob without an id", s.PostJob(t.Context(), storage.Job{}), storage.ErrInvalid)
+
+	got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5})
+	if len(got) != 1 {
+		t.Fatalf("claimed %d jobs", len(got))
+	}
+	held := j
+	held.State, held.Epoch, held.Attempts, held.Owner = states.JobClaimed, 1, 1, s.Owner().ID
+	same(t, "claimed job", held, got[0], cmpopts.IgnoreFields(storage.Job{}, "ClaimID", "Lease"))
+	if left := time.Until(got[0].Lease); left < 50*time.Minute || left > time.Hour || got[0].ClaimID == "" {
+		t.Errorf("claim %q for %v", got[0].ClaimID, left)
+	}
+	same(t, "job", got[0], job(t, s, "j"))
+
+	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, 3*time.Hour))
+	if left := time.Until(job(t, s, "j").Lease); left < 2*time.Hour {
+		t.Errorf("renewed for %v", left)
+	}
+	want(t, "RenewJob of another epoch", s.RenewJob(t.Context(), "j", 2, got[0].ClaimID, time.Hour), storage.ErrFenced)
+	want(t, "RenewJob of another claim", s.RenewJob(t.Context(), "j", 1, "other", time.Hour), storage.ErrFenced)
+
+	end := storage.JobEnd{
+		Job: "j", Epoch: 1, ClaimID: got[0].ClaimID, State: states.JobParked, NotUntil: at(5), Failure: &atom.Failure{Code: "C"},
+	}
+	wrong := end
+	wrong.ClaimID = "other"
+	want(t, "EndJob of another claim", s.EndJob(t.Context(), wrong), storage.ErrFenced)
+	wrong = end
+	wrong.Epoch = 2
+	want(t, "EndJob of another epoch", s.EndJob(t.Context(), wrong), storage.ErrFenced)
+	must(t, "EndJob", s.EndJob(t.Context(), end))
+	parked := j
+	parked.State, parked.Epoch, parked.Attempts, parked.NotUntil, parked.Failure = states.JobParked, 1, 1, at(5), &atom.Failure{Code: "C"}
+	same(t, "parked job", parked, job(t, s, "j"))
+	want(t, "EndJob again", s.EndJob(t.Context(), end), storage.ErrFenced)
+	want(t, "RenewJob of an ended claim", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, time.Hour), storage.ErrFenced)
+	if got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5}); len(got) != 0 {
+		t.Errorf("a parked job was claimed")
+	}
+}
+
+func testJobClaims(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	post(t, s, storage.Job{ID: "later", State: states.JobScheduled, NotUntil: time.Now().Add(time.Hour), Created: at(0)})
+	post(t, s, storage.Job{ID: "j", Created: at(0)})
+	q := storage.JobClaim{Lease: time.Hour, Limit: 5}
+	first := claim(t, s, q)
+	if len(first) != 1 || first[0].ID != "j" {
+		t.Fatalf("claimed %+v", first)
+	}
+	if got := claim(t, other, q); len(got) != 0 {
+		t.Fatalf("a claimed job was claimed again: %+v", got)
+	}
+	// A lease that has run out: the job is another's, and the first is fenced.
+	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, -time.Second))
+	second := claim(t, other, q)
+	if len(second) != 1 || second[0].Epoch != 2 || second[0].Attempts != 2 || second[0].ClaimID == first[0].ClaimID {
+		t.Fatalf("second claim is %+v", second)
+	}
+	late := storage.JobEnd{Job: "j", Epoch: 1, ClaimID: first[0].ClaimID, State: states.JobComplete}
+	want(t, "EndJob by the first", s.EndJob(t.Context(), late), storage.ErrFenced)
+	want(t, "RenewJob by the first", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, time.Hour), storage.ErrFenced)
+
+	// Handed back, the epoch goes on.
+	must(t, "EndJob", other.EndJob(t.Context(), storage.JobEnd{
+		Job: "j", Epoch: 2, ClaimID: second[0].ClaimID, State: states.JobUnclaimed,
+	}))
+	third := claim(t, s, q)
+	if len(third) != 1 || third[0].Epoch != 3 || third[0].Attempts != 3 {
+		t.Fatalf("third claim is %+v", third)
+	}
+}
+
+func testJobOrder(t *testing.T, m Maker) {
+	s := m.open(t)
+	for i, j := range []storage.Job{
+		{ID: "a", Flow: "trip"},
+		{ID: "b", Flow: "trip", Priority: 5},
+		{ID: "c", Flow: "tour"},
+		{ID: "d", Flow: "trip", Labels: map[string]string{"gpu": "yes"}},
+		{ID: "e", Flow: "trip", Priority: 5},
+		{ID: "f", Flow: "trip", Priority: -5, State: states.JobScheduled, NotUntil: at(0)},
+		{ID: "g", Flow: "trip", State: states.JobParked},
+	} {
+		j.Created = at(i)
+		post(t, s, j)
+	}
+	list := func(q storage.JobQuery) string {
+		t.Helper()
+		out := ""
+		for _, j := range ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), q)) {
+			out += j.ID
+		}
+		return out
+	}
+	if got := list(storage.JobQuery{}); got != "beacdgf" {
+		t.Errorf("all: %q", got)
+	}
+	if got := list(storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobScheduled}, Limit: 5}); got != "beacd" {
+		t.Errorf("five that are not claimed: %q", got)
+	}
+	take := func(q storage.JobClaim) string {
+		t.Helper()
+		out := ""
+		q.Lease = time.Hour
+		for _, j := range claim(t, s, q) {
+			out += j.ID
+		}
+		return out
+	}
+	for _, c := range []struct {
+		q    storage.JobClaim
+		want string
+	}{
+		{storage.JobClaim{Flows: []string{"tour"}, Limit: 9}, "c"},
+		{storage.JobClaim{}, "b"},
+		{storage.JobClaim{Flows: []string{"trip", "tour"}, Limit: 2}, "ea"},
+		{storage.JobClaim{Labels: map[string]string{"gpu": "no"}, Limit: 9}, "f"},
+		{storage.JobClaim{Labels: map[string]string{"gpu": "yes", "more": "x"}, Limit: 9}, "d"},
+		{storage.JobClaim{Limit: 9}, ""},
+	} {
+		if got := take(c.q); got != c.want {
+			t.Errorf("%+v took %q, want %q", c.q, got, c.want)
+		}
+	}
+}
+
+func testJobEndInCommit(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
+	claimed := claim(t, s, storage.JobClaim{Lease: time.Hour})[0]
+	p := begin(t, s, "a")
+	end := storage.JobEnd{Job: "j", Epoch: claimed.Epoch, ClaimID: "other", State: states.JobComplete}
+	cp := storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &end}
+	want(t, "Commit under a void claim of the job", p.commit(t.Context(), p.next(cp)), storage.ErrFenced)
+	if got := load(t, s, "a"); got.State != states.FlowPending || got.Seq != 0 {
+		t.Fatalf("the run was written: %+v", got)
+	}
+	end.ClaimID = claimed.ClaimID
+	p.write(t, cp)
+	if got := job(t, s, "j"); got.State != states.JobComplete || got.Owner != "" || got.ClaimID != "" {
+		t.Errorf("job is %+v", got)
+	}
+	if got := load(t, s, "a"); got.State != states.FlowSuccess || got.Owner != "" {
+		t.Errorf("run is %+v", got)
+	}
+	must(t, "Commit again", s.Commit(t.Context(), p.claim, &storage.Checkpoint{
+		Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &end,
+	}))
+}
+
+func testJobOfDeadOwner(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.Join(t, s)
+	for i := range 3 {
+		post(t, s, storage.Job{ID: fmt.Sprint(i), Created: at(0)})
+	}
+	if n := len(claim(t, other, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
+		t.Fatalf("claimed %d jobs", n)
+	}
+	must(t, "Close", other.Close())
+	if n := len(claim(t, s, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
+		t.Errorf("took over %d of the closed store's 3 jobs", n)
+	}
+}

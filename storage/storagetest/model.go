@@ -1,0 +1,385 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// testModel compares random calls with a model that is too simple to be wrong:
+// plain records, nothing encoded, nothing shared.
+func testModel(t *testing.T, m Maker) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := m.Open(t)
+		stores := []storage.Store{s, m.Join(t, s)}
+		defer func() {
+			for _, s := range stores {
+				must(t, "Close", s.Close())
+			}
+		}()
+		w := &world{T: rt, t: t, stores: stores, runs: map[string]*modelRun{}, tokens: map[string]storage.Token{}}
+		rt.Repeat(map[string]func(*rapid.T){
+			"":         w.compare,
+			"create":   w.create,
+			"begin":    w.begin,
+			"commit":   w.commit,
+			"release":  w.release,
+			"step":     w.step,
+			"send":     w.send,
+			"endToken": w.endToken,
+			"stale":    w.stale,
+			"purge":    w.purge,
+			"restart":  w.restart(m),
+		})
+	})
+}
+
+type modelRun struct {
+	everything
+	keys  map[string]bool
+	owner int // index of the store; meaningful while pen is there
+	pen   *pen
+	old   []storage.Claim
+	due   bool // without an owner: on account of a letter
+}
+
+// world is the model beside the stores.
+type world struct {
+	*rapid.T
+	t      testing.TB // for contexts and fatal errors of what cannot fail
+	stores []storage.Store
+	runs   map[string]*modelRun
+	tokens map[string]storage.Token
+	made   int
+}
+
+func (w *world) some(rt *rapid.T) *modelRun {
+	if len(w.runs) == 0 {
+		rt.Skip("no run")
+	}
+	ids := slices.Sorted(maps.Keys(w.runs))
+	return w.runs[rapid.SampledFrom(ids).Draw(rt, "run")]
+}
+
+func (w *world) any(rt *rapid.T) storage.Store { return rapid.SampledFrom(w.stores).Draw(rt, "store") }
+
+func (w *world) create(rt *rapid.T) {
+	r := run(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id"))
+	err := w.any(rt).Create(w.t.Context(), r)
+	if w.runs[r.ID] != nil {
+		want(w.t, "Create", err, storage.ErrExists)
+		return
+	}
+	must(w.t, "Create", err)
+	r.Updated = r.Created
+	w.runs[r.ID] = &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
+}
+
+func (w *world) begin(rt *rapid.T) {
+	r := w.some(rt)
+	i := rapid.IntRange(0, 1).Draw(rt, "by")
+	claim, snap, err := w.stores[i].Begin(w.t.Context(), r.Run.ID)
+	if r.pen != nil {
+		var owned *storage.OwnedError
+		if !errors.As(err, &owned) || owned.Owner.ID != w.stores[r.owner].Owner().ID {
+			rt.Fatalf("Begin of an owned run: %v", err)
+		}
+		return
+	}
+	must(w.t, "Begin", err)
+	r.Run.Fence++
+	if claim.Fence != r.Run.Fence {
+		rt.Fatalf("fence is %d, want %d", claim.Fence, r.Run.Fence)
+	}
+	r.Run.Owner, r.Run.ClaimID, r.Run.Due = w.stores[i].Owner().ID, claim.ID, time.Time{}
+	r.due = false
+	r.pen = &pen{store: w.stores[i], claim: claim, snap: snap, head: headOf(&r.Run), undos: r.Run.Undos}
+	r.owner = i
+	same(w.t, "snapshot", r.Run, snap.Run)
+	var live []storage.Atom
+	for _, a := range r.Atoms {
+		if a.Live {
+			live = append(live, a)
+		}
+	}
+	same(w.t, "live atoms", live, snap.Atoms)
+	w.sameLetters(r.Letters, snap.Letters)
+	open := map[string]storage.Token{}
+	for id, t := range w.tokens {
+		if t.Run == r.Run.ID && t.State == storage.TokenOpen {
+			open[id] = t
+		}
+	}
+	got := map[string]storage.Token{}
+	for _, t := range snap.Tokens {
+		got[t.ID] = t
+	}
+	same(w.t, "open tokens", open, got)
+}
+
+// sameLetters compares letters but for when they were sent.
+func (w *world) sameLetters(want, got []storage.Letter) {
+	got = slices.Clone(got)
+	for i := range got {
+		got[i].Sent = time.Time{}
+	}
+	same(w.t, "letters", want, got)
+}
+
+func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
+	cp := storage.Checkpoint{Head: storage.Head{
+		State:  rapid.SampledFrom([]states.Flow{states.FlowRunning, states.FlowSuccess}).Draw(rt, "state"),
+		Output: inline(rapid.IntRange(0, 9).Draw(rt, "output")),
+	}}
+	if rapid.Bool().Draw(rt, "with memory") {
+		cp.Head.Memory = value(rapid.IntRange(0, 9).Draw(rt, "memory"))
+	}
+	paths := []string{"x", "y", "z"}
+	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom(paths), 0, 3, rapid.ID).Draw(rt, "atoms") {
+		a := fullAtom(path)
+		a.Live = rapid.Bool().Draw(rt, "live")
+		a.Attempt = rapid.IntRange(0, 1000).Draw(rt, "attempt")
+		if rapid.Bool().Draw(rt, "large") {
+			data := large(path + fmt.Sprint(a.Attempt))
+			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
+			a.Result = storage.Held{Ref: r.Run.Refs + int64(len(cp.Payloads)), Data: data}
+		}
+		cp.Atoms = append(cp.Atoms, a)
+		kind := rapid.SampledFrom([]storage.EntryKind{storage.EntryAtom, storage.EntryEvent}).Draw(rt, "kind")
+		cp.History = append(cp.History, storage.Entry{Kind: kind, Time: at(a.Attempt), Path: path, Body: a.Result})
+	}
+	if len(cp.Atoms) == 0 {
+		cp.Forget = []string{rapid.SampledFrom(paths).Draw(rt, "forget")}
+	}
+	cp.Pop = rapid.IntRange(0, int(r.Run.Undos)).Draw(rt, "pop")
+	for range rapid.IntRange(0, 2).Draw(rt, "push") {
+		cp.Push = append(cp.Push, storage.Undo{Path: rapid.SampledFrom(paths).Draw(rt, "pushed")})
+	}
+	if rapid.Bool().Draw(rt, "timer") {
+		t := storage.TimerRow{Run: r.Run.ID, Path: rapid.SampledFrom(paths).Draw(rt, "timer of")}
+		if rapid.Bool().Draw(rt, "set") {
+			t.Due = at(rapid.IntRange(0, 100).Draw(rt, "due"))
+		}
+		cp.Timers = append(cp.Timers, t)
+	}
+	for _, l := range r.Letters {
+		if rapid.Bool().Draw(rt, "take") {
+			cp.Taken = append(cp.Taken, l.N)
+		}
+	}
+	if rapid.Bool().Draw(rt, "token") {
+		w.made++
+		cp.Tokens = append(cp.Tokens, storage.Token{ID: fmt.Sprint("t", w.made), Run: r.Run.ID, Path: "x"})
+	}
+	return cp
+}
+
+// applied does to the model what the checkpoint says.
+func (w *world) applied(r *modelRun, cp *storage.Checkpoint) {
+	h, run := &cp.Head, &r.Run
+	run.Seq++
+	run.State, run.Output, run.Updated = h.State, h.Output, h.Time
+	if h.Memory != nil {
+		run.Memory = h.Memory
+	}
+	run.Entries, run.Events, run.Refs = h.Entries, h.Events, h.Refs
+	run.Undos += int64(len(cp.Push) - cp.Pop)
+	for _, a := range cp.Atoms {
+		r.forget(a.Path)
+		r.Atoms = append(r.Atoms, a)
+	}
+	for _, path := range cp.Forget {
+		r.forget(path)
+	}
+	slices.SortFunc(r.Atoms, func(a, b storage.Atom) int { return int(a.Path[0]) - int(b.Path[0]) })
+	r.History = append(r.History, cp.History...)
+	r.Undos = r.Undos[cp.Pop:]
+	for _, u := range cp.Push {
+		r.Undos = append([]storage.Undo{u}, r.Undos...)
+	}
+	for _, t := range cp.Timers {
+		r.Timers = slices.DeleteFunc(r.Timers, func(o storage.TimerRow) bool { return o.Path == t.Path })
+		if !t.Due.IsZero() {
+			r.Timers = append(r.Timers, t)
+		}
+	}
+	slices.SortFunc(r.Timers, func(a, b storage.TimerRow) int {
+		if c := a.Due.Compare(b.Due); c != 0 {
+			return c
+		}
+		return int(a.Path[0]) - int(b.Path[0])
+	})
+	r.Letters = slices.DeleteFunc(r.Letters, func(l storage.Letter) bool { return slices.Contains(cp.Taken, l.N) })
+	for _, t := range cp.Tokens {
+		w.tokens[t.ID] = t
+	}
+}
+
+func (r *modelRun) forget(path string) {
+	r.Atoms = slices.DeleteFunc(r.Atoms, func(a storage.Atom) bool { return a.Path == path })
+}
+
+func (w *world) commit(rt *rapid.T) {
+	r := w.some(rt)
+	if r.pen == nil {
+		rt.Skip("not owned")
+	}
+	cp := r.pen.next(w.checkpoint(rt, r))
+	must(w.t, "Commit", r.pen.commit(w.t.Context(), cp))
+	w.applied(r, cp)
+	if rapid.Bool().Draw(rt, "again") {
+		must(w.t, "Commit again", r.pen.store.Commit(w.t.Context(), r.pen.claim, cp))
+	}
+}
+
+func (w *world) step(rt *rapid.T) {
+	r := w.some(rt)
+	if r.pen != nil {
+		rt.Skip("owned")
+	}
+	cp := w.checkpoint(rt, r)
+	due := at(rapid.IntRange(0, 100).Draw(rt, "due"))
+	cp.Head.Due = due
+	must(w.t, "Step", w.any(rt).Step(w.t.Context(), r.Run.ID, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+		number(&cp, headOf(&snap.Run), snap.Run.Undos)
+		return &cp, nil
+	}))
+	r.Run.Fence++
+	w.applied(r, &cp)
+	r.Run.Due, r.due = due, false
+	r.Run.ClaimID = load(w.t, w.stores[0], r.Run.ID).ClaimID
+}
+
+func (w *world) release(rt *rapid.T) {
+	r := w.some(rt)
+	if r.pen == nil {
+		rt.Skip("not owned")
+	}
+	bell := r.Run.Bell - int64(rapid.IntRange(0, 1).Draw(rt, "behind"))
+	err := r.pen.store.Release(w.t.Context(), r.pen.claim, bell, at(5))
+	if bell != r.Run.Bell {
+		want(w.t, "Release", err, storage.ErrRung)
+		return
+	}
+	must(w.t, "Release", err)
+	w.gone(r, at(5))
+}
+
+// gone takes the run's owner away.
+func (w *world) gone(r *modelRun, due time.Time) {
+	r.old = append(r.old, r.pen.claim)
+	r.pen, r.Run.Owner, r.Run.Due = nil, "", due
+}
+
+func (w *world) send(rt *rapid.T) {
+	r := w.some(rt)
+	l := storage.Letter{Run: r.Run.ID, Kind: "signal", Key: rapid.SampledFrom([]string{"", "k", "l"}).Draw(rt, "key")}
+	must(w.t, "Send", w.any(rt).Send(w.t.Context(), l))
+	w.delivered(r, l)
+}
+
+func (w *world) delivered(r *modelRun, l storage.Letter) {
+	if l.Key != "" && r.keys[l.Key] {
+		return
+	}
+	r.keys[l.Key] = true
+	r.Run.Bell++
+	l.N = r.Run.Bell
+	r.Letters = append(r.Letters, l)
+	if r.pen == nil && (r.Run.Due.IsZero() || r.Run.Due.After(time.Now())) {
+		r.due = true
+	}
+}
+
+func (w *world) endToken(rt *rapid.T) {
+	if len(w.tokens) == 0 {
+		rt.Skip("no token")
+	}
+	id := rapid.SampledFrom(slices.Sorted(maps.Keys(w.tokens))).Draw(rt, "token")
+	t := w.tokens[id]
+	_, err := w.any(rt).EndToken(w.t.Context(), id, value("done"), nil)
+	if t.State != storage.TokenOpen {
+		want(w.t, "EndToken", err, storage.ErrGone)
+		return
+	}
+	must(w.t, "EndToken", err)
+	t.State, t.Result = storage.TokenCompleted, value("done")
+	w.tokens[id] = t
+	w.delivered(w.runs[t.Run], t.Letter())
+}
+
+// stale commits and releases under a claim that is void.
+func (w *world) stale(rt *rapid.T) {
+	r := w.some(rt)
+	if len(r.old) == 0 || r.Run.Fence == r.old[len(r.old)-1].Fence {
+		rt.Skip("no claim was lost to another")
+	}
+	claim := rapid.SampledFrom(r.old).Draw(rt, "claim")
+	p := &pen{claim: claim, head: headOf(&r.Run), undos: r.Run.Undos}
+	cp := p.next(storage.Checkpoint{Atoms: []storage.Atom{{Path: "stale"}}})
+	want(w.t, "Commit", w.any(rt).Commit(w.t.Context(), claim, cp), storage.ErrFenced)
+	want(w.t, "Release", w.any(rt).Release(w.t.Context(), claim, r.Run.Bell, at(1)), storage.ErrFenced)
+}
+
+func (w *world) purge(rt *rapid.T) {
+	r := w.some(rt)
+	n := 0
+	if r.Run.State.Ended() && r.pen == nil {
+		n = 1
+	}
+	got := ask[int](w.t, "Purge")(w.any(rt).Purge(w.t.Context(), r.Run.ID))
+	if got != n {
+		rt.Fatalf("purged %d, want %d", got, n)
+	}
+	if n == 1 {
+		delete(w.runs, r.Run.ID)
+		maps.DeleteFunc(w.tokens, func(_ string, t storage.Token) bool { return t.Run == r.Run.ID })
+	}
+}
+
+// restart closes one of the stores and opens it anew: its runs are free.
+func (w *world) restart(m Maker) func(*rapid.T) {
+	return func(rt *rapid.T) {
+		if rapid.IntRange(0, 9).Draw(rt, "chance") > 0 {
+			rt.Skip("not now")
+		}
+		i := rapid.IntRange(0, 1).Draw(rt, "store")
+		must(w.t, "Close", w.stores[i].Close())
+		for _, r := range w.runs {
+			if r.pen != nil && r.owner == i {
+				w.gone(r, time.Time{})
+				r.due = true
+			}
+		}
+		w.stores[i] = m.Join(w.t, w.stores[1-i])
+	}
+}
+
+// compare looks at everything.
+func (w *world) compare(rt *rapid.T) {
+	for id, r := range w.runs {
+		got := contents(w.t, w.stores[len(id)%2], id)
+		w.sameLetters(r.Letters, got.Letters)
+		expect := r.everything
+		expect.Letters = got.Letters
+		if r.due {
+			if got.Run.Due.IsZero() || got.Run.Due.After(time.Now()) {
+				rt.Fatalf("run %s ought to be due, but is at %v", id, got.Run.Due)
+			}
+			expect.Run.Due = got.Run.Due
+			r.Run.Due = got.Run.Due
+		}
+		same(w.t, "run "+id, expect, got)
+	}
+	for id, t := range w.tokens {
+		same(w.t, "token "+id, t, ask[storage.Token](w.t, "Token")(w.stores[0].Token(w.t.Context(), id)))
+	}
+}

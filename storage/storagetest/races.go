@@ -1,0 +1,360 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// rounds is how often each race is run; less in short tests.
+func rounds() int {
+	if testing.Short() {
+		return 10
+	}
+	return 60
+}
+
+// race starts n goroutines at once and waits for them.
+func race(n int, f func(i int)) {
+	var start, done sync.WaitGroup
+	start.Add(1)
+	for i := range n {
+		done.Go(func() {
+			start.Wait()
+			f(i)
+		})
+	}
+	start.Done()
+	done.Wait()
+}
+
+// testRaceFence lets a former owner go on committing while others take over. Of
+// all commits, those that were acknowledged are there and no others, and after a
+// takeover none of an earlier claim is.
+func testRaceFence(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	for round := range rounds() {
+		id := fmt.Sprint("run", round)
+		create(t, s, run(id))
+		var acknowledged atomic.Int64
+		p := begin(t, s, id)
+		race(2, func(i int) {
+			if i == 0 { // the old owner, who does not notice
+				for {
+					err := p.commit(t.Context(), p.next(storage.Checkpoint{
+						History: []storage.Entry{{Path: "old"}},
+					}))
+					if err != nil {
+						if !errors.Is(err, storage.ErrFenced) {
+							t.Errorf("Commit of the old owner: %v", err)
+						}
+						return
+					}
+					acknowledged.Add(1)
+				}
+			}
+			for range round % 7 {
+				runtime.Gosched()
+			}
+			for {
+				err := s.Release(t.Context(), p.claim, 0, time.Time{})
+				if err == nil {
+					break
+				}
+				t.Errorf("Release: %v", err)
+				return
+			}
+			claim, snap, err := stores[round%2].Begin(t.Context(), id)
+			if err != nil {
+				t.Errorf("Begin of the new owner: %v", err)
+				return
+			}
+			q := &pen{store: stores[round%2], claim: claim, snap: snap, head: headOf(&snap.Run)}
+			for range 3 {
+				if err := q.commit(t.Context(), q.next(storage.Checkpoint{
+					History: []storage.Entry{{Path: "new"}},
+				})); err != nil {
+					t.Errorf("Commit of the new owner: %v", err)
+					return
+				}
+				acknowledged.Add(1)
+			}
+		})
+		got := load(t, s, id)
+		if n := acknowledged.Load(); got.Seq != n || got.Entries != n {
+			t.Fatalf("%d commits were acknowledged, %d written", n, got.Seq)
+		}
+		history := ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0))
+		if !slices.IsSortedFunc(history, func(a, b storage.Entry) int { // "old" before "new"
+			switch {
+			case a.Path == b.Path:
+				return 0
+			case a.Path == "new":
+				return 1
+			default:
+				return -1
+			}
+		}) {
+			t.Fatal("a former owner wrote after the takeover")
+		}
+	}
+}
+
+// testRaceBegin lets many take one run: one gets it.
+func testRaceBegin(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}
+	for round := range rounds() {
+		id := fmt.Sprint("run", round)
+		create(t, s, run(id))
+		var got atomic.Int64
+		race(6, func(i int) {
+			_, _, err := stores[i%3].Begin(t.Context(), id)
+			var owned *storage.OwnedError
+			switch {
+			case err == nil:
+				got.Add(1)
+			case !errors.As(err, &owned):
+				t.Errorf("Begin: %v", err)
+			}
+		})
+		if got.Load() != 1 || load(t, s, id).Fence != 1 {
+			t.Fatalf("%d owners, fence %d", got.Load(), load(t, s, id).Fence)
+		}
+	}
+}
+
+// testRaceBell lets letters come while the owner lets go: afterwards the owner
+// knows of each letter, or the run is due.
+func testRaceBell(t *testing.T, m Maker) {
+	raceLetters(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
+		err := s.Release(t.Context(), p.claim, 0, time.Time{})
+		if err != nil && !errors.Is(err, storage.ErrRung) {
+			t.Errorf("Release: %v", err)
+		}
+		return err == nil
+	})
+}
+
+// testRaceCommitRelease is the same for a release within a commit, which is
+// never refused on account of letters.
+func testRaceCommitRelease(t *testing.T, m Maker) {
+	raceLetters(t, m, func(t *testing.T, _ storage.Store, p *pen) bool {
+		err := p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{Release: true, Bell: 0}}))
+		if err != nil {
+			t.Errorf("Commit: %v", err)
+		}
+		return err == nil
+	})
+}
+
+func raceLetters(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *pen) bool) {
+	s := m.open(t)
+	other := m.join(t, s)
+	released, kept := 0, 0
+	for round := range rounds() * 2 {
+		id := fmt.Sprint("run", round)
+		create(t, s, run(id))
+		p := begin(t, s, id)
+		var gone bool
+		senders := 1 + round%3
+		race(1+senders, func(i int) {
+			if i == 0 {
+				for range round % 5 {
+					runtime.Gosched()
+				}
+				gone = letGo(t, s, p)
+				return
+			}
+			from := other
+			if i%2 == 0 {
+				from = s
+			}
+			if err := from.Send(t.Context(), storage.Letter{Run: id, Kind: "signal"}); err != nil {
+				t.Errorf("Send: %v", err)
+			}
+		})
+		r := load(t, s, id)
+		if r.Bell != int64(senders) {
+			t.Fatalf("%d letters, bell at %d", senders, r.Bell)
+		}
+		if gone {
+			released++
+			if r.Owner != "" || r.Due.IsZero() || r.Due.After(time.Now()) {
+				t.Fatalf("a run nobody owns has letters and is not due: owner %q, due %v", r.Owner, r.Due)
+			}
+			continue
+		}
+		kept++
+		if r.Owner != s.Owner().ID {
+			t.Fatalf("the release was refused, but the owner is %q", r.Owner)
+		}
+	}
+	t.Logf("let go %d times, kept %d times", released, kept)
+}
+
+// testRaceTokens lets many end one token, the owner among them: one wins, and
+// the letters say who.
+func testRaceTokens(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	for round := range rounds() {
+		id, token := fmt.Sprint("run", round), fmt.Sprint("token", round)
+		create(t, s, run(id))
+		p := begin(t, s, id)
+		p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: token, Run: id, Path: "x"}}})
+		var won atomic.Int64
+		var winner atomic.Int64
+		race(5, func(i int) {
+			if i == 0 {
+				err := p.commit(t.Context(), p.next(storage.Checkpoint{
+					Tokens: []storage.Token{{ID: token, Run: id, Path: "x", State: storage.TokenExpired}},
+				}))
+				if err != nil {
+					t.Errorf("Commit: %v", err)
+				}
+				return
+			}
+			end := other
+			if i%2 == 0 {
+				end = s
+			}
+			var failure *atom.Failure
+			if i == 3 {
+				failure = &atom.Failure{Code: "C"}
+			}
+			_, err := end.EndToken(t.Context(), token, value(i), failure)
+			switch {
+			case err == nil:
+				won.Add(1)
+				winner.Store(int64(i))
+			case !errors.Is(err, storage.ErrGone):
+				t.Errorf("EndToken: %v", err)
+			}
+		})
+		got := ask[storage.Token](t, "Token")(s.Token(t.Context(), token))
+		bell, letters, err := s.Bell(t.Context(), id)
+		must(t, "Bell", err)
+		if n := won.Load(); n > 1 || bell != n || int64(len(letters)) != n {
+			t.Fatalf("%d won, %d letters", n, len(letters))
+		}
+		if won.Load() == 0 {
+			if got.State != storage.TokenExpired {
+				t.Fatalf("nobody ended the token, its state is %d", got.State)
+			}
+			continue
+		}
+		wantState, wantResult := storage.TokenCompleted, value(int(winner.Load()))
+		if winner.Load() == 3 {
+			wantState, wantResult = storage.TokenFailed, nil
+		}
+		if got.State != wantState || got.Result.String() != wantResult.String() {
+			t.Fatalf("%d won, but the token is %+v", winner.Load(), got)
+		}
+	}
+}
+
+// testRaceSteps lets many step one run: each step sees what the one before made.
+func testRaceSteps(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	create(t, s, run("a"))
+	n := rounds()
+	race(4, func(i int) {
+		for range n {
+			err := stores[i%2].Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+				count := 0
+				if err := snap.Run.Memory.Decode(&count); err != nil {
+					return nil, err
+				}
+				cp := storage.Checkpoint{
+					Head:    storage.Head{State: states.FlowRunning, Memory: value(count + 1)},
+					History: []storage.Entry{{Path: "x"}},
+				}
+				number(&cp, headOf(&snap.Run), 0)
+				return &cp, nil
+			})
+			if err != nil {
+				t.Errorf("Step: %v", err)
+			}
+		}
+	})
+	got := load(t, s, "a")
+	if all := int64(4 * n); got.Seq != all || got.Entries != all || got.Memory.String() != fmt.Sprint(all) {
+		t.Errorf("%d steps: run is at %d, memory %s", all, got.Seq, got.Memory)
+	}
+}
+
+// testRaceClaims lets many claim jobs: each is claimed once.
+func testRaceClaims(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	n := rounds()
+	for i := range n {
+		post(t, s, storage.Job{ID: fmt.Sprint(i), Created: at(0)})
+	}
+	var mu sync.Mutex
+	claimed := map[string]int{}
+	race(4, func(i int) {
+		for {
+			jobs, err := stores[i%2].ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 1 + i})
+			if err != nil {
+				t.Errorf("ClaimJobs: %v", err)
+			}
+			if len(jobs) == 0 {
+				return
+			}
+			mu.Lock()
+			for _, j := range jobs {
+				claimed[j.ID]++
+			}
+			mu.Unlock()
+		}
+	})
+	if len(claimed) != n {
+		t.Errorf("%d of %d jobs were claimed", len(claimed), n)
+	}
+	for id, times := range claimed {
+		if times != 1 {
+			t.Errorf("job %s was claimed %d times", id, times)
+		}
+	}
+}
+
+// testRung lets one store wait for what another does. The deadline is only for
+// a store that loses a wake-up.
+func testRung(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	for name, do := range map[string]func() error{
+		"a letter of this store":    func() error { return s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}) },
+		"a letter of another store": func() error { return other.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}) },
+		"a run":                     func() error { return other.Create(t.Context(), run("b")) },
+		"a job":                     func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
+		"a child of this store": func() error {
+			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
+		},
+	} {
+		rung := s.Rung()
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		select {
+		case <-rung:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s does not ring", name)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Maker makes the stores under test.
+type Maker struct {
+	// Open returns an empty store. The suite closes it. Required.
+	Open func(t testing.TB) storage.Store
+	// Join returns another store on the same records, as a second process would
+	// have it. The suite closes it. Required.
+	Join func(t testing.TB, s storage.Store) storage.Store
+}
+
+// Run runs the suite. Its tests are parallel to each other.
+func Run(t *testing.T, m Maker) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, Maker)
+	}{
+		{"Create", testCreate},
+		{"CreateLargeInput", testCreateLargeInput},
+		{"Runs", testRuns},
+		{"RunsDue", testRunsDue},
+		{"Begin", testBegin},
+		{"BeginAfterOwnerClosed", testBeginAfterOwnerClosed},
+		{"Commit", testCommit},
+		{"CommitIsAtomic", testCommitIsAtomic},
+		{"CommitAgain", testCommitAgain},
+		{"CommitRelease", testCommitRelease},
+		{"CommitInvalid", testCommitInvalid},
+		{"Release", testRelease},
+		{"Step", testStep},
+		{"Atoms", testAtoms},
+		{"History", testHistory},
+		{"Payloads", testPayloads},
+		{"UndoStack", testUndoStack},
+		{"Timers", testTimers},
+		{"Letters", testLetters},
+		{"Tokens", testTokens},
+		{"Children", testChildren},
+		{"Outbox", testOutbox},
+		{"Definitions", testDefinitions},
+		{"Purge", testPurge},
+		{"Owners", testOwners},
+		{"Closed", testClosed},
+		{"Cancelled", testCancelled},
+		{"NotFound", testNotFound},
+		{"Jobs", testJobs},
+		{"JobClaims", testJobClaims},
+		{"JobOrder", testJobOrder},
+		{"JobEndInCommit", testJobEndInCommit},
+		{"JobOfDeadOwner", testJobOfDeadOwner},
+		{"RaceFence", testRaceFence},
+		{"RaceBegin", testRaceBegin},
+		{"RaceBell", testRaceBell},
+		{"RaceCommitRelease", testRaceCommitRelease},
+		{"RaceTokens", testRaceTokens},
+		{"RaceSteps", testRaceSteps},
+		{"RaceClaims", testRaceClaims},
+		{"Rung", testRung},
+		{"Model", testModel},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, m)
+		})
+	}
+}
+
+func (m Maker) open(t testing.TB) storage.Store {
+	t.Helper()
+	s := m.Open(t)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+func (m Maker) join(t testing.TB, s storage.Store) storage.Store {
+	t.Helper()
+	other := m.Join(t, s)
+	t.Cleanup(func() {
+		if err := other.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return other
+}
+
+// at returns a moment of the tests' own time.
+func at(seconds int) time.Time {
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(seconds) * time.Second)
+}
+
+// run returns a run to create.
+func run(id string) storage.Run {
+	return storage.Run{ID: id, Flow: "trip", Created: at(0)}
+}
+
+func value(v any) atom.Value { return atom.MustEncode(v) }
+
+func inline(v any) storage.Held { return storage.Held{Data: value(v)} }
+
+// large returns a value that does not fit inline.
+func large(seed string) atom.Value { return value(strings.Repeat(seed, storage.InlineLimit)) }
+
+func create(t testing.TB, s storage.Store, runs ...storage.Run) {
+	t.Helper()
+	for _, r := range runs {
+		if err := s.Create(t.Context(), r); err != nil {
+			t.Fatalf("Create %q: %v", r.ID, err)
+		}
+	}
+}
+
+// must fails the test unless err is nil.
+func must(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// want fails the test unless err is target.
+func want(t testing.TB, what string, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Fatalf("%s: got error %v, want %v", what, err, target)
+	}
+}
+
+// same fails the test when got is not want.
+func same(t testing.TB, what string, want, got any, opts ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, append(opts, cmpopts.EquateEmpty())...); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// ask fails the test on an error, and returns the answer otherwise.
+func ask[T any](t testing.TB, what string) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		must(t, what, err)
+		return v
+	}
+}
+
+func load(t testing.TB, s storage.Store, id string) storage.Run {
+	t.Helper()
+	return ask[storage.Run](t, "Run")(s.Run(t.Context(), id))
+}
+
+// A pen writes checkpoints under a claim and keeps the numbers that they
+// continue.
+type pen struct {
+	store storage.Store
+	claim storage.Claim
+	snap  *storage.Snapshot
+	head  storage.Head
+	undos int64
+}
+
+func begin(t testing.TB, s storage.Store, id string) *pen {
+	t.Helper()
+	claim, snap, err := s.Begin(t.Context(), id)
+	must(t, "Begin", err)
+	return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
+}
+
+// headOf returns the head under which nothing of the run changes.
+func headOf(r *storage.Run) storage.Head {
+	return storage.Head{
+		Seq: r.Seq, State: r.State, Outcome: r.Outcome, Undo: r.Undo, Hold: r.Hold,
+		Output: r.Output, Failure: r.Failure, Started: r.Started, Ended: r.Ended,
+		Entries: r.Entries, Events: r.Events, Refs: r.Refs, Time: at(int(r.Seq) + 1),
+	}
+}
+
+// number completes cp so that it continues head.
+func number(cp *storage.Checkpoint, head storage.Head, undos int64) {
+	h := &cp.Head
+	h.Seq, h.Entries, h.Events, h.Refs = head.Seq, head.Entries, head.Events, head.Refs
+	if h.Time.IsZero() {
+		h.Time = head.Time
+	}
+	for i := range cp.Payloads {
+		h.Refs++
+		cp.Payloads[i].Ref = h.Refs
+	}
+	for i := range cp.History {
+		h.Entries++
+		cp.History[i].Seq = h.Entries
+		if cp.History[i].Kind == storage.EntryEvent {
+			h.Events++
+			cp.History[i].Number = h.Events
+		}
+	}
+	for i := range cp.Push {
+		cp.Push[i].N = undos - int64(cp.Pop) + int64(i) + 1
+	}
+}
+
+// next completes cp so that it is the next checkpoint.
+func (p *pen) next(cp storage.Checkpoint) *storage.Checkpoint {
+	number(&cp, p.head, p.undos)
+	return &cp
+}
+
+// commit writes a checkpoint that next made.
+func (p *pen) commit(ctx context.Context, cp *storage.Checkpoint) error {
+	err := p.store.Commit(ctx, p.claim, cp)
+	if err == nil {
+		p.head = cp.Head
+		p.head.Seq++
+		p.head.Time = p.head.Time.Add(time.Second)
+		p.undos += int64(len(cp.Push) - cp.Pop)
+	}
+	return err
+}
+
+// write completes cp and commits it.
+func (p *pen) write(t testing.TB, cp storage.Checkpoint) {
+	t.Helper()
+	must(t, "Commit", p.commit(t.Context(), p.next(cp)))
+}
+
+// finish commits the end of the run and lets go of it.
+func (p *pen) finish(t testing.TB, state states.Flow) {
+	t.Helper()
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Bell: p.snap.Run.Bell}})
+}
