@@ -370,7 +370,7 @@ type everything struct {
 	Letters []storage.Letter
 }
 
-func contents(t testing.TB, s storage.Store, id string) everything {
+func contents(t tester, s storage.Store, id string) everything {
 	t.Helper()
 	_, letters, err := s.Bell(t.Context(), id)
 	must(t, "Bell", err)

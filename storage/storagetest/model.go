@@ -22,10 +22,10 @@ func testModel(t *testing.T, m Maker) {
 		stores := []storage.Store{s, m.Join(t, s)}
 		defer func() {
 			for _, s := range stores {
-				must(t, "Close", s.Close())
+				must(rt, "Close", s.Close())
 			}
 		}()
-		w := &world{T: rt, t: t, stores: stores, runs: map[string]*modelRun{}, tokens: map[string]storage.Token{}}
+		w := &world{t: rt, stores: stores, runs: map[string]*modelRun{}, tokens: map[string]storage.Token{}}
 		rt.Repeat(map[string]func(*rapid.T){
 			"":         w.compare,
 			"create":   w.create,
@@ -37,7 +37,7 @@ func testModel(t *testing.T, m Maker) {
 			"endToken": w.endToken,
 			"stale":    w.stale,
 			"purge":    w.purge,
-			"restart":  w.restart(m),
+			"restart":  w.restart(t, m),
 		})
 	})
 }
@@ -53,8 +53,7 @@ type modelRun struct {
 
 // world is the model beside the stores.
 type world struct {
-	*rapid.T
-	t      testing.TB // for contexts and fatal errors of what cannot fail
+	t      *rapid.T
 	stores []storage.Store
 	runs   map[string]*modelRun
 	tokens map[string]storage.Token
@@ -346,7 +345,7 @@ func (w *world) purge(rt *rapid.T) {
 }
 
 // restart closes one of the stores and opens it anew: its runs are free.
-func (w *world) restart(m Maker) func(*rapid.T) {
+func (w *world) restart(t testing.TB, m Maker) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		if rapid.IntRange(0, 9).Draw(rt, "chance") > 0 {
 			rt.Skip("not now")
@@ -359,7 +358,7 @@ func (w *world) restart(m Maker) func(*rapid.T) {
 				r.due = true
 			}
 		}
-		w.stores[i] = m.Join(w.t, w.stores[1-i])
+		w.stores[i] = m.Join(t, w.stores[1-i])
 	}
 }
 
