@@ -1,0 +1,89 @@
+package filelock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// ErrLocked is returned by Try when another holds the lock.
+var ErrLocked = errors.New("filelock: locked by another")
+
+// A Lock is a file that may be locked. It is not for use by several goroutines
+// at once.
+type Lock struct{ file *os.File }
+
+// Open opens the file, which it creates when it is not there, without locking
+// it.
+func Open(path string) (*Lock, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("filelock: %w", err)
+	}
+	return &Lock{f}, nil
+}
+
+// Create makes the file and locks it, or locks the one that is there. It returns
+// ErrLocked when another holds it. The lock is that of the file which is found
+// under the path afterwards, whoever deletes files of that name meanwhile.
+func Create(path string) (*Lock, error) {
+	for {
+		l, err := Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := l.Try(); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+		if l.current() {
+			return l, nil
+		}
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// current reports whether the locked file is still the one under its path.
+func (l *Lock) current() bool {
+	held, err := l.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.file.Name())
+	return err == nil && os.SameFile(held, there)
+}
+
+// Lock waits until it holds the lock.
+func (l *Lock) Lock() error { return l.wrap("lock", lock(l.file, true)) }
+
+// Try takes the lock, or returns ErrLocked.
+func (l *Lock) Try() error { return l.wrap("lock", lock(l.file, false)) }
+
+// Unlock lets go of the lock.
+func (l *Lock) Unlock() error { return l.wrap("unlock", unlock(l.file)) }
+
+// Close lets go of the lock and closes the file, which stays.
+func (l *Lock) Close() error { return l.wrap("close", l.file.Close()) }
+
+// Remove lets go of the lock and deletes the file. While the lock is held,
+// nobody else can have found out that it is free.
+func (l *Lock) Remove() error {
+	err := os.Remove(l.file.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if closed := l.Close(); err == nil {
+		return closed
+	}
+	// Where files in use cannot be deleted, it goes once it is closed.
+	return l.wrap("remove", os.Remove(l.file.Name()))
+}
+
+func (l *Lock) wrap(what string, err error) error {
+	if err == nil || errors.Is(err, ErrLocked) {
+		return err
+	}
+	return fmt.Errorf("filelock: %s %s: %w", what, l.file.Name(), err)
+}
