@@ -30,7 +30,6 @@ type Failure struct {
 	Message string `json:"message,omitempty"` // what happened, for people
 	Stack   string `json:"stack,omitempty"`   // where user code panicked
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
-	Hidden  bool   `json:"hidden,omitempty"`  // saved when its atom was already to be reverted
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
 }
 

@@ -3,6 +3,7 @@ package atom
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Untyped returns a task whose arguments and results are named by options
@@ -14,7 +15,11 @@ func Untyped(name string, do func(ctx context.Context, in Values) (any, error),
 	if do == nil {
 		panic(fmt.Sprintf("atom: task %q has nothing to do", name))
 	}
-	return New(name, untyped{do, undo}, opts...)
+	a := New(name, untyped{do, undo}, opts...)
+	if a.revertArgs == nil { // Revert is passed what Execute cannot do without
+		a.revertArgs = slices.DeleteFunc(slices.Clone(a.args), func(arg Arg) bool { return arg.Optional })
+	}
+	return a
 }
 
 type untyped struct {

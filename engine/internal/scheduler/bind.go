@@ -1,0 +1,72 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+var noTime time.Time
+
+// bind finds the values of an atom's arguments: what was injected into it, else
+// the run's input, else the nearest atom before it that has one. When a value
+// is missing that the atom cannot do without, it returns the failure that this
+// is.
+func (s *Scheduler) bind(a int32, args []atom.Arg) (atom.Values, *atom.Failure) {
+	if len(args) == 0 {
+		return atom.Values{}, nil
+	}
+	vals := make([]atom.Value, len(args))
+	for i := range args {
+		v, ok := s.Lookup(a, args[i].Symbol)
+		if !ok && !args[i].Optional {
+			return atom.Values{}, &atom.Failure{
+				Atom: s.plan.Atoms[a].Name(), Code: atom.CodeNotFound, Attempt: int(s.rec[a].Attempt),
+				Message: fmt.Sprintf("required symbol %q has no value", args[i].Symbol),
+			}
+		}
+		vals[i] = v
+	}
+	return atom.NewValues(args, vals), nil
+}
+
+// Lookup returns the value that the atom sees under symbol.
+func (s *Scheduler) Lookup(a int32, symbol string) (atom.Value, bool) {
+	if symbol == "" {
+		return s.whole, s.whole != nil
+	}
+	if v, ok := s.plan.Atoms[a].Injected(symbol); ok {
+		return v, true
+	}
+	if v, ok := s.input[symbol]; ok {
+		return v, true
+	}
+	var found atom.Value
+	ok := false
+	s.plan.Providers(a, symbol, func(from int32, part atom.Provide) bool {
+		if v, has := s.ValueOf(from); has {
+			found, ok = part.Of(v)
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// ValueOf returns the value an atom provides at present: its result, or what a
+// retry provides for its present try.
+func (s *Scheduler) ValueOf(a int32) (atom.Value, bool) {
+	r := &s.rec[a]
+	if r.Failure != nil || r.State != states.TaskSuccess && r.State != states.TaskReverting {
+		return nil, false
+	}
+	if s.isRetry(a) {
+		h := r.Tries()
+		if last := h.Last(); last != nil {
+			return last.Value, true
+		}
+		return nil, false
+	}
+	return r.Result, r.Ended == EndValue
+}

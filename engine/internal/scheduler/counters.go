@@ -1,0 +1,137 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// counters are what a node knows of its direct neighbours. Because "all before
+// me are forward" is closed under stepping back, and the others likewise,
+// knowing the neighbours is knowing all.
+type counters struct {
+	before  int32 // direct predecessors that are not forward
+	after   int32 // direct successors that are not back
+	stirred int32 // direct successors that are not untouched
+	flags   uint8
+}
+
+const (
+	forward   uint8 = 1 << iota // this node and all before it are done, and are to stay so
+	back                        // this node and all after it have not happened, or are undone
+	untouched                   // this node and all after it are as in a new run
+)
+
+// count derives the counters from the records.
+func (s *Scheduler) count() {
+	for n := range s.nodes {
+		node := int32(n)
+		s.nodes[n] = counters{
+			before:  int32(len(s.plan.Pred(node))),
+			after:   int32(len(s.plan.Succ(node))),
+			stirred: int32(len(s.plan.Succ(node))),
+		}
+	}
+	s.readyN, s.okN, s.newReady = 0, 0, s.newReady[:0]
+	clear(s.ready)
+	for i := range s.rec {
+		s.okN += ok(s.rec[i].State)
+	}
+	for n := range s.nodes {
+		s.changed(int32(n))
+	}
+}
+
+// changed follows a change of node n as far as it reaches.
+func (s *Scheduler) changed(n int32) {
+	s.work = append(s.work[:0], n)
+	for len(s.work) > 0 {
+		n := s.work[len(s.work)-1]
+		s.work = s.work[:len(s.work)-1]
+		c := &s.nodes[n]
+		flips := c.flags ^ s.flagsOf(n)
+		c.flags ^= flips
+		if flips&forward != 0 {
+			for _, v := range s.plan.Succ(n) {
+				if s.tick(&s.nodes[v].before, c.flags&forward != 0) {
+					s.work = append(s.work, v)
+				}
+			}
+		}
+		if flips&back != 0 {
+			for _, p := range s.plan.Pred(n) {
+				if s.tick(&s.nodes[p].after, c.flags&back != 0) {
+					s.work = append(s.work, p)
+				}
+			}
+		}
+		if flips&untouched != 0 {
+			for _, p := range s.plan.Pred(n) {
+				if s.tick(&s.nodes[p].stirred, c.flags&untouched != 0) {
+					s.work = append(s.work, p)
+				}
+			}
+		}
+		if a := s.plan.Nodes[n].Atom; a >= 0 {
+			s.touch(a)
+		}
+	}
+}
+
+// tick counts down when a neighbour came to be so, and up when it ceased to be.
+// It reports whether the counter reached or left zero.
+func (s *Scheduler) tick(counter *int32, came bool) bool {
+	if came {
+		*counter--
+		return *counter == 0
+	}
+	*counter++
+	return *counter == 1
+}
+
+func (s *Scheduler) flagsOf(n int32) (flags uint8) {
+	c := &s.nodes[n]
+	isForward, isBack, isUntouched := true, true, true
+	if node := s.plan.Nodes[n]; node.Kind == flow.AtomNode {
+		r := &s.rec[node.Atom]
+		isForward = (r.State == states.TaskSuccess || r.State == states.TaskIgnore) &&
+			(r.Intention == states.IntendExecute || r.Intention == states.IntendIgnore)
+		isBack = r.State == states.TaskPending || r.State == states.TaskReverted || r.State == states.TaskIgnore
+		isUntouched = r.State == states.TaskPending && r.Intention == states.IntendExecute
+	}
+	if c.before == 0 && isForward {
+		flags |= forward
+	}
+	if c.after == 0 && isBack {
+		flags |= back
+	}
+	if c.stirred == 0 && isUntouched {
+		flags |= untouched
+	}
+	return flags
+}
+
+// touch looks again whether an atom is ready.
+func (s *Scheduler) touch(a int32) {
+	r, c := &s.rec[a], &s.nodes[s.plan.Atoms[a].Node]
+	ready := false
+	switch r.State {
+	case states.TaskPending:
+		ready = r.Intention == states.IntendExecute && c.before == 0 && !s.revAll
+	case states.TaskRetrying:
+		ready = r.Intention == states.IntendExecute && c.before == 0 && r.Due().IsZero() ||
+			r.Intention == states.IntendRevert && c.after == 0
+	case states.TaskSuccess, states.TaskFailure, states.TaskCancelled:
+		ready = (r.Intention == states.IntendRevert || r.Intention == states.IntendRetry) && c.after == 0
+	case states.TaskRunning, states.TaskReverting, states.TaskReverted, states.TaskRevertFailure, states.TaskIgnore:
+	}
+	if ready == s.ready[a] {
+		return
+	}
+	s.ready[a] = ready
+	if ready {
+		s.readyN++
+		s.newReady = append(s.newReady, a)
+	} else {
+		s.readyN--
+	}
+}

@@ -1,0 +1,110 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A Loaded record is one that was persisted.
+type Loaded struct {
+	Path   string
+	Rec    Record
+	Spec   *flow.Spec // grown tasks, timers and forks
+	Child  bool       // a fork's child; Memory and Parent are set
+	Parent string     // path of the fork
+	Index  int
+	Memory atom.Value
+}
+
+// Load takes up a run from what was persisted of it. undos is the height of its
+// undo stack; unwound says whether some of it was taken off before.
+func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded, undos int64, unwound bool) {
+	s.flow, s.undos, s.unwound = state, undos, unwound
+	if s.root != nil {
+		s.root.Memory, s.root.begun = memory, memory != nil
+	} else {
+		s.revAll = memory != nil
+	}
+	var grown []Loaded
+	for _, l := range records {
+		if a := s.plan.Index(l.Path); a >= 0 && l.Spec == nil && !l.Child {
+			s.rec[a] = l.Rec
+			if l.Rec.Failure != nil {
+				s.failed = append(s.failed, a)
+			}
+			continue
+		}
+		grown = append(grown, l)
+	}
+	slices.Sort(s.failed)
+	s.loadGrown(grown)
+	s.count()
+}
+
+// loadGrown rebuilds the open nodes of a growing flow. Shorter paths are outer
+// ones, so a parent is there before its children.
+func (s *Scheduler) loadGrown(records []Loaded) {
+	if s.root == nil {
+		return
+	}
+	slices.SortFunc(records, func(a, b Loaded) int {
+		return cmp.Or(cmp.Compare(len(a.Path), len(b.Path)), strings.Compare(a.Path, b.Path))
+	})
+	scopes := map[string]*Scope{"": s.root}
+	forks := map[string]*Node{}
+	for _, l := range records {
+		if l.Child {
+			fork := forks[l.Parent]
+			if fork == nil {
+				continue
+			}
+			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}
+			c.begun = l.Rec.State != states.TaskPending
+			scopes[l.Path] = c
+			fork.begun = max(fork.begun, l.Index+1)
+			fork.take(c)
+			continue
+		}
+		scope := scopes[strings.TrimSuffix(strings.TrimSuffix(l.Path, l.Spec.Name), "/")]
+		if scope == nil {
+			continue
+		}
+		s.serial++
+		n := &Node{Scope: scope, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, Kept: true, serial: s.serial, failedAt: -1}
+		if scope.open == nil {
+			scope.open = map[string]*Node{}
+		}
+		scope.open[l.Spec.Name] = n
+		if l.Spec.Kind == flow.Fork {
+			n.results = make([]atom.Value, l.Spec.Group.Count)
+			forks[l.Path] = n
+		}
+	}
+}
+
+// take sorts a child that was persisted into its fork.
+func (n *Node) take(c *Scope) {
+	switch c.Rec.State {
+	case states.TaskSuccess:
+		c.closed = true
+		n.results[c.Index] = c.Rec.Result
+		n.done++
+	case states.TaskFailure:
+		c.closed = true
+		n.failedAt, n.failure = c.Index, c.Rec.Failure
+	case states.TaskCancelled:
+		c.closed = true
+	default:
+		n.children = append(n.children, c)
+	}
+}
+
+// Unwind returns the node of an entry of the undo stack.
+func (s *Scheduler) Unwind(l Loaded) *Node {
+	return &Node{Scope: s.root, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, failedAt: -1}
+}
