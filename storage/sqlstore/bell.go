@@ -1,0 +1,105 @@
+package sqlstore
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// The pauses between looks at whether another process has written: short at
+// first, then longer, only while somebody waits.
+const (
+	firstLook = 2 * time.Millisecond
+	lastLook  = 50 * time.Millisecond
+)
+
+// A bell tells those who wait that something may have come. What this process
+// writes rings it directly. For other processes the database is asked, while
+// somebody waits, whether it has changed: a counter in shared memory, which does
+// not touch the disk. It is asked on the writer's connection, so what this
+// process commits does not count.
+type bell struct {
+	writer *writer // nil when the store only reads: then it rings never
+
+	mu      sync.Mutex
+	ring    chan struct{} // nil when nobody waits
+	version int64         // of the database, as last seen
+	stop    chan struct{}
+	done    sync.WaitGroup
+}
+
+func newBell(w *writer) *bell { return &bell{writer: w, stop: make(chan struct{})} }
+
+// rung returns the channel to wait on.
+func (b *bell) rung() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ring != nil {
+		return b.ring
+	}
+	b.ring = make(chan struct{})
+	select {
+	case <-b.stop:
+	default:
+		if ring := b.ring; b.writer != nil {
+			b.done.Go(func() { b.watch(ring) })
+		}
+	}
+	return b.ring
+}
+
+// rang wakes those who wait.
+func (b *bell) rang() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ring != nil {
+		close(b.ring)
+		b.ring = nil
+	}
+}
+
+// watch looks until the ring has sounded.
+func (b *bell) watch(ring <-chan struct{}) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for next := firstLook; ; next = min(next*3/2, lastLook) {
+		select {
+		case <-b.stop:
+			return
+		case <-ring:
+			return
+		case <-pause.C:
+		}
+		if b.changed() {
+			b.rang()
+			return
+		}
+		pause.Reset(next)
+	}
+}
+
+// changed reports whether another process has written since the last look, or
+// whether that cannot be told.
+func (b *bell) changed() bool {
+	var version int64
+	err := b.writer.run(context.Background(), &write{bare: true, do: func(w *session) error {
+		return w.get(context.Background(), &version, "PRAGMA data_version")
+	}})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	was := b.version
+	b.version = version
+	return err != nil || version != was
+}
+
+func (b *bell) close() {
+	b.mu.Lock()
+	close(b.stop)
+	b.mu.Unlock()
+	b.done.Wait()
+	b.rang()
+}
+
+// Rung returns a channel that is closed when something may have come: at once
+// for what this process writes, within 50 ms for what another does.
+func (s *Store) Rung() <-chan struct{} { return s.bell.rung() }

@@ -1,0 +1,100 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/failpoint"
+)
+
+const (
+	// checkpointRows is after how many committed rows the WAL is copied into the
+	// database: some MiB, so that it stays small and its pages warm.
+	checkpointRows = 4000
+	// checkpointFrames is how long the WAL may become while writers outrun the
+	// copying, in pages: then they wait once, until the copy is complete and the
+	// WAL begins anew.
+	checkpointFrames = 16_000
+)
+
+// A checkpointer copies the WAL into the database beside the writers, on a
+// connection of its own, so that no commit pays for it.
+type checkpointer struct {
+	session *session
+	writer  *writer
+	rows    atomic.Int64
+	wake    chan struct{}
+	stop    chan struct{}
+	done    sync.WaitGroup
+}
+
+func newCheckpointer(ctx context.Context, db *sqlx.DB, w *writer) (*checkpointer, error) {
+	s, err := newSession(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	c := &checkpointer{session: s, writer: w, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	w.pages = c.count
+	c.done.Go(c.loop)
+	return c, nil
+}
+
+// count is told how many rows were committed.
+func (c *checkpointer) count(rows int64) {
+	if c.rows.Add(rows) < checkpointRows {
+		return
+	}
+	c.rows.Store(0)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *checkpointer) loop() {
+	for {
+		select {
+		case <-c.stop:
+			return
+		case <-c.wake:
+		}
+		// What fails is done again next time: nothing leaves the WAL before it is
+		// safe in the database. At the end close reports what is still wrong.
+		frames, err := checkpoint(c.session, passive)
+		if err == nil && frames > checkpointFrames {
+			_ = c.writer.run(context.Background(), &write{bare: true, do: func(w *session) error {
+				_, err := checkpoint(w, passive)
+				return err
+			}})
+		}
+	}
+}
+
+const (
+	passive  = "PRAGMA wal_checkpoint(PASSIVE)"
+	truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
+)
+
+// checkpoint returns how many frames were in the WAL.
+func checkpoint(s *session, pragma string) (frames int64, err error) {
+	failpoint.Hit("sqlstore.walcheckpoint.before")
+	var row struct{ Busy, Log, Checkpointed int64 }
+	err = s.get(context.Background(), &row, pragma)
+	failpoint.Hit("sqlstore.walcheckpoint.after")
+	return row.Log, err
+}
+
+// close empties the WAL, if no other process is in the way.
+func (c *checkpointer) close() error {
+	close(c.stop)
+	c.done.Wait()
+	_, err := checkpoint(c.session, truncate)
+	if busy(err) {
+		err = nil
+	}
+	return errors.Join(err, c.session.close())
+}

@@ -1,0 +1,43 @@
+package sqlstore
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// fileOf returns the path that a DSN names, which is "sqlite:PATH" or a bare
+// path. Names are taken as they are: there are no parameters.
+func fileOf(dsn string) (string, error) {
+	path, isURL := strings.CutPrefix(dsn, "sqlite:")
+	if scheme, _, found := strings.Cut(path, "://"); found && !isURL {
+		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH or a path", scheme)
+	}
+	switch path {
+	case "":
+		return "", fmt.Errorf("sqlstore: %q names no file: give sqlite:PATH or a path", dsn)
+	case ":memory:":
+		return "", fmt.Errorf("sqlstore: %q: a database in memory has no place for its locks: use storage.Memory", dsn)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("sqlstore: %s: %w", path, err)
+	}
+	return abs, nil
+}
+
+// uri returns what the driver opens, with these pragmas on every connection.
+func uri(file, mode string, pragmas ...string) string {
+	q := url.Values{"mode": {mode}, "_pragma": append([]string{
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
+		"synchronous(FULL)",     // a commit that was acknowledged survives a power cut
+		"foreign_keys(1)",       //
+		"wal_autocheckpoint(0)", // the checkpointer does it, off the path of commits
+	}, pragmas...)}
+	path := filepath.ToSlash(file)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/work.db
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+}

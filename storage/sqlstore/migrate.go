@@ -1,0 +1,129 @@
+package sqlstore
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/failpoint"
+)
+
+// applicationID marks the files that are ours: "Ebb1".
+const applicationID = 0x45626231
+
+// migrations are only ever added to. Each is one transaction, and the number at
+// the head of its name is the schema's version once it is done.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// steps returns the texts of the migrations, in order.
+func steps() ([]string, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = string(text)
+	}
+	return texts, nil
+}
+
+// schema is what a file says about itself.
+type schema struct {
+	application int64
+	version     int64
+	tables      int64
+}
+
+func readSchema(ctx context.Context, conn *sqlx.Conn) (schema, error) {
+	var s schema
+	err := errors.Join(
+		conn.GetContext(ctx, &s.application, "PRAGMA application_id"),
+		conn.GetContext(ctx, &s.version, "PRAGMA user_version"),
+		conn.GetContext(ctx, &s.tables, "SELECT count(*) FROM sqlite_schema"),
+	)
+	return s, err
+}
+
+// empty reports whether nobody has made anything of the file yet.
+func (s schema) empty() bool { return s.application == 0 && s.version == 0 && s.tables == 0 }
+
+// check refuses files of others and of newer versions.
+func (s schema) check(file string, known int) error {
+	switch {
+	case s.empty():
+		return nil
+	case s.application != applicationID:
+		return fmt.Errorf("%w: %s belongs to another program (application id %#x): name another file", ErrForeign, file, uint32(s.application))
+	case s.version > int64(known):
+		return fmt.Errorf("%w: %s (schema %d; this one knows %d): use that or newer", ErrNewer, file, s.version, known)
+	}
+	return nil
+}
+
+// migrate brings the file to the newest schema. The caller has the turn to
+// write.
+func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
+	texts, err := steps()
+	if err != nil {
+		return err
+	}
+	s, err := readSchema(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := s.check(file, len(texts)); err != nil {
+		return err
+	}
+	if s.empty() {
+		// Both hold from the first page on: freed pages can be given back later
+		// without rewriting the file, and readers do not wait for the writer.
+		if err := run(ctx, conn, "PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL"); err != nil {
+			return err
+		}
+	}
+	for version := int(s.version) + 1; version <= len(texts); version++ {
+		if err := migrateTo(ctx, conn, version, texts[version-1]); err != nil {
+			return fmt.Errorf("migrate to schema %d: %w", version, err)
+		}
+	}
+	return nil
+}
+
+func migrateTo(ctx context.Context, conn *sqlx.Conn, version int, text string) error {
+	if err := run(ctx, conn, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := run(ctx, conn, text,
+		"PRAGMA application_id = "+strconv.Itoa(applicationID),
+		"PRAGMA user_version = "+strconv.Itoa(version))
+	failpoint.Hit("sqlstore.migrate")
+	if err == nil {
+		err = run(ctx, conn, "COMMIT")
+	}
+	if err != nil {
+		return errors.Join(err, run(context.WithoutCancel(ctx), conn, "ROLLBACK"))
+	}
+	return nil
+}
+
+// run runs statements one after the other.
+func run(ctx context.Context, conn *sqlx.Conn, statements ...string) error {
+	for _, s := range statements {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

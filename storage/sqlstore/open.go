@@ -1,0 +1,221 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Store keeps runs in a SQLite database. It is safe for use by many
+// goroutines, beside other stores on the same file in this process or others.
+type Store struct {
+	file     string
+	readOnly bool
+	owner    storage.Owner
+	lock     *filelock.Lock // the owner's
+	turns    *turnstile
+	db       *sqlx.DB // for writing
+	writer   *writer
+	readers  *readers
+	wal      *checkpointer
+	bell     *bell
+	claims   claims
+	closing  sync.Once
+	closed   error
+}
+
+var _ storage.Store = (*Store)(nil)
+
+// An Option changes how a store is opened.
+type Option func(*Store)
+
+// ReadOnly opens the database for looking at it: nothing is made or migrated,
+// no owner is registered, and methods that write return [ErrReadOnly].
+func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
+
+// Open opens the database that the DSN names, "sqlite:PATH" or a bare path. It
+// makes the file when it is not there and brings an older one to today's schema.
+// It returns [ErrForeign] or [ErrNewer], having changed nothing, for files it
+// must not write.
+func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
+	file, err := fileOf(dsn)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{file: file}
+	for _, opt := range opts {
+		opt(s)
+	}
+	if err := s.inspect(ctx); err != nil {
+		return nil, failed(file, "open", err)
+	}
+	if s.readOnly {
+		s.bell = newBell(nil)
+		s.readers, err = openReaders(file)
+		return s, err
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(failed(file, "open", err), s.release())
+	}
+	return s, nil
+}
+
+// inspect looks at what is there without changing anything.
+func (s *Store) inspect(ctx context.Context) (err error) {
+	info, err := os.Stat(s.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.readOnly:
+		return fmt.Errorf("sqlstore: there is no database %s: %w", s.file, fs.ErrNotExist)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("sqlstore: open: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is no regular file: name another", ErrForeign, s.file)
+	}
+	db, err := sqlx.Open("sqlite", uri(s.file, "ro"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Connx(ctx)
+	if err != nil {
+		return s.foreign(err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	texts, err := steps()
+	if err != nil {
+		return err
+	}
+	found, err := readSchema(ctx, conn)
+	if err != nil {
+		return s.foreign(err)
+	}
+	if s.readOnly && found.empty() {
+		return fmt.Errorf("%w: %s is empty", ErrForeign, s.file)
+	}
+	return found.check(s.file, len(texts))
+}
+
+// foreign says what it means that a file cannot be read as a database.
+func (s *Store) foreign(err error) error {
+	if codeOf(err) == notADatabase {
+		return fmt.Errorf("%w: %s is no database: name another file", ErrForeign, s.file)
+	}
+	return err
+}
+
+const notADatabase = 26 // SQLITE_NOTADB
+
+func openReaders(file string) (*readers, error) {
+	// Not mode=ro: who opens a WAL database so cannot tidy up behind itself.
+	db, err := sqlx.Open("sqlite", uri(file, "rw", "query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(maxReaders)
+	db.SetMaxIdleConns(maxReaders)
+	return newReaders(db), nil
+}
+
+// open makes ready to write. What it has made when it fails, release undoes.
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.turns, err = newTurnstile(s.file); err != nil {
+		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
+	}
+	if s.db, err = sqlx.Open("sqlite", uri(s.file, "rwc")); err != nil {
+		return err
+	}
+	conn, err := newSession(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	s.writer = newWriter(s.file, conn, s.turns)
+	if err := s.prepare(ctx, conn); err != nil {
+		return err
+	}
+	if s.readers, err = openReaders(s.file); err != nil {
+		return err
+	}
+	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {
+		return err
+	}
+	s.bell = newBell(s.writer)
+	if s.owner, s.lock, err = newOwner(s.file); err != nil {
+		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
+	}
+	if err := s.writer.run(ctx, &write{do: func(w *session) error { return register(w, s.owner) }}); err != nil {
+		return err
+	}
+	if err := s.buryDead(ctx); err != nil {
+		return err
+	}
+	return s.sweep()
+}
+
+// prepare brings the file to today's schema, one process at a time.
+func (s *Store) prepare(ctx context.Context, w *session) (err error) {
+	if err := s.turns.enter(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.turns.leave()) }()
+	return migrate(ctx, s.file, w.conn)
+}
+
+// Close gives up this store's claims: its runs are due at once. It waits for
+// calls that are under way.
+func (s *Store) Close() error {
+	s.closing.Do(func() { s.closed = failed(s.file, "close", s.release()) })
+	return s.closed
+}
+
+// release undoes what open did, as far as it came.
+func (s *Store) release() error {
+	var errs []error
+	if s.bell != nil {
+		s.bell.close()
+	}
+	if s.writer != nil && s.owner.ID != "" {
+		errs = append(errs, s.writer.close(&write{do: func(w *session) error { return bury(w, s.owner.ID) }}))
+	}
+	if s.readers != nil {
+		errs = append(errs, s.readers.close())
+	}
+	if s.wal != nil {
+		errs = append(errs, s.wal.close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.session.close())
+	}
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Remove())
+	}
+	if s.turns != nil {
+		errs = append(errs, s.turns.close())
+	}
+	return errors.Join(errs...)
+}
+
+// view reads.
+func (s *Store) view(ctx context.Context, f func(*session) error) error {
+	return failed(s.file, "read", s.readers.view(ctx, f))
+}
+
+// update writes.
+func (s *Store) update(ctx context.Context, one *write) error {
+	if s.readOnly {
+		return fmt.Errorf("%w (%s)", ErrReadOnly, s.file)
+	}
+	return s.writer.run(ctx, one)
+}

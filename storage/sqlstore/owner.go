@@ -1,0 +1,173 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An owner is alive as long as the kernel says so: it holds the lock of a file
+// beside the database from before it is registered until it closes or dies. A
+// lock that is free, or a file that is gone, means that it is dead, however it
+// died, so whatever it owned can be taken over at once.
+
+// lockFile returns the path of an owner's lock.
+func lockFile(db, id string) string { return db + "-owner-" + id }
+
+// newOwner returns an owner of this process, not yet registered, and its lock.
+func newOwner(db string) (storage.Owner, *filelock.Lock, error) {
+	host, _ := os.Hostname() // "" where the system does not say
+	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+	o := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
+	lock, err := filelock.Create(lockFile(db, o.ID))
+	return o, lock, err
+}
+
+const registerOwner = `INSERT INTO owners (id, host, pid, started, seen) VALUES (?, ?, ?, ?, ?)`
+
+func register(w *session, o storage.Owner) error {
+	_, err := w.exec(context.Background(), registerOwner, o.ID, o.Host, o.PID, micros(o.Started), micros(o.Seen))
+	return err
+}
+
+type ownerRow struct {
+	ID      string
+	Host    string
+	PID     int
+	Started moment
+	Seen    moment
+}
+
+func (r *ownerRow) owner() storage.Owner {
+	return storage.Owner{ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time()}
+}
+
+const (
+	selectOwner  = `SELECT id, host, pid, started, seen FROM owners WHERE id = ?`
+	selectOwners = `SELECT id, host, pid, started, seen FROM owners ORDER BY started, id`
+)
+
+// alive returns nil when the owner lives, or else its lock, which the caller
+// holds now and removes once its runs are free.
+func (s *Store) alive(id string) (dead *filelock.Lock, err error) {
+	if id == s.owner.ID {
+		return nil, nil
+	}
+	l, err := filelock.Create(lockFile(s.file, id))
+	if errors.Is(err, filelock.ErrLocked) {
+		return nil, nil
+	}
+	return l, err
+}
+
+const (
+	freeRuns    = `UPDATE runs SET owner = '', due = ? WHERE owner = ?`
+	freeJobs    = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1`
+	deleteOwner = `DELETE FROM owners WHERE id = ?`
+)
+
+// bury frees what a dead owner had: its runs are due now.
+func bury(w *session, id string) error {
+	ctx := context.Background()
+	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
+		return err
+	}
+	if _, err := w.exec(ctx, freeJobs, id); err != nil {
+		return err
+	}
+	_, err := w.exec(ctx, deleteOwner, id)
+	return err
+}
+
+// buryDead frees what all dead owners had.
+func (s *Store) buryDead(ctx context.Context) error {
+	var rows []ownerRow
+	err := s.readers.view(ctx, func(r *session) error { return r.all(ctx, &rows, selectOwners) })
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		dead, err := s.alive(row.ID)
+		if err != nil {
+			return err
+		}
+		if dead == nil {
+			continue
+		}
+		err = s.writer.run(ctx, &write{do: func(w *session) error { return bury(w, row.ID) }})
+		if err := errors.Join(err, dead.Remove()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep deletes the lock files of those who died before they were registered.
+func (s *Store) sweep() error {
+	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dead, err := s.alive(strings.TrimPrefix(name, lockFile(s.file, "")))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if dead != nil {
+			if err := dead.Remove(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// globEscape makes a pattern that matches the path itself.
+func globEscape(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+}
+
+// Owner returns who this store's claims belong to; the zero Owner when it was
+// opened with [ReadOnly].
+func (s *Store) Owner() storage.Owner { return s.owner }
+
+// Owners returns the processes that have the database open for writing, and
+// those that died and were not noticed yet.
+func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
+	var rows []ownerRow
+	err := s.view(ctx, func(r *session) error { return r.all(ctx, &rows, selectOwners) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]storage.Owner, 0, len(rows))
+	for i := range rows {
+		o := rows[i].owner()
+		o.Alive, err = s.lives(o.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// lives reports whether the owner is alive, and leaves everything as it is.
+func (s *Store) lives(id string) (bool, error) {
+	if _, err := os.Stat(lockFile(s.file, id)); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	dead, err := s.alive(id)
+	if dead == nil || err != nil {
+		return err == nil, err
+	}
+	return false, dead.Close()
+}

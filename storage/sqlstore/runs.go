@@ -1,0 +1,328 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// runRow is a run as it lies in runs and origins.
+type runRow struct {
+	N          int64
+	ID         string
+	Flow       string
+	Definition string
+	Structure  string
+	Parent     string
+	Trace      string
+	Created    moment
+	InputRef   int64 `db:"input_ref"`
+	Input      []byte
+	Attrs      []byte
+
+	Seq, Entries, Events, Refs, Undos int64
+
+	Updated   moment
+	Fence     int64
+	Claim     string
+	Owner     string
+	Bell      int64
+	Due       moment
+	State     uint8
+	Outcome   uint8
+	Undone    uint8
+	Hold      bool
+	Started   moment
+	Ended     moment
+	OutputRef int64 `db:"output_ref"`
+	Output    []byte
+	Failure   []byte
+	Memory    []byte
+}
+
+const selectRuns = `SELECT
+  r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.trace, o.created, o.input_ref, o.input, o.attrs,
+  r.seq, r.entries, r.events, r.refs, r.undos, r.updated, r.fence, r.claim, r.owner, r.bell, r.due,
+  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory
+FROM origins o JOIN runs r ON r.n = o.n`
+
+const (
+	selectRun    = selectRuns + ` WHERE o.id = ?`
+	selectNumber = `SELECT n FROM origins WHERE id = ?`
+	selectLabels = `SELECT key, value FROM labels WHERE run = ?`
+)
+
+// findRun returns the row of a run.
+func findRun(ctx context.Context, s *session, id string) (*runRow, error) {
+	var row runRow
+	if err := s.get(ctx, &row, selectRun, id); err != nil {
+		return nil, notFound(err, "run", id)
+	}
+	return &row, nil
+}
+
+// numberOf returns the number of a run.
+func numberOf(ctx context.Context, s *session, id string) (int64, error) {
+	var n int64
+	err := s.get(ctx, &n, selectNumber, id)
+	return n, notFound(err, "run", id)
+}
+
+// notFound says what was not found.
+func notFound(err error, what, id string) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("%w: %s %q", storage.ErrNotFound, what, id)
+	}
+	return err
+}
+
+// record returns the run with everything filled in.
+func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
+	failure, err := storage.DecodeFailure(r.Failure)
+	if err != nil {
+		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
+	}
+	run := storage.Run{
+		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Trace: r.Trace,
+		State: states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
+		Input:   storage.Held{Ref: r.InputRef, Data: r.Input},
+		Output:  storage.Held{Ref: r.OutputRef, Data: r.Output},
+		Failure: failure, Attrs: r.Attrs,
+		Created: r.Created.time(), Started: r.Started.time(), Updated: r.Updated.time(), Ended: r.Ended.time(),
+		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Memory: r.Memory,
+		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Bell: r.Bell, Due: r.Due.time(),
+	}
+	payload := payloadsOf(ctx, s, r.N)
+	for _, held := range []*storage.Held{&run.Input, &run.Output} {
+		if held.Ref != 0 {
+			if held.Data, err = payload(held.Ref); err != nil {
+				return storage.Run{}, err
+			}
+		}
+	}
+	var labels []struct{ Key, Value string }
+	if err := s.all(ctx, &labels, selectLabels, r.N); err != nil {
+		return storage.Run{}, err
+	}
+	if len(labels) > 0 {
+		run.Labels = make(map[string]string, len(labels))
+		for _, l := range labels {
+			run.Labels[l.Key] = l.Value
+		}
+	}
+	return run, nil
+}
+
+const (
+	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, trace, created, input_ref, input, attrs)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertRun = `INSERT INTO runs
+  (n, refs, updated, due, state, outcome, undone, hold, started, ended, output, failure, memory)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertLabel = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?)`
+)
+
+// createRun makes a run that was checked.
+func createRun(w *session, run *storage.Run) error {
+	ctx := context.Background()
+	created := micros(orNow(run.Created))
+	input := run.Input
+	if len(input.Data) > storage.InlineLimit {
+		input = storage.Held{Ref: 1}
+	}
+	made, err := w.exec(ctx, insertOrigin, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace,
+		created, input.Ref, []byte(input.Data), []byte(run.Attrs))
+	if err != nil {
+		return err
+	}
+	if made == 0 {
+		return fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
+	}
+	n, err := numberOf(ctx, w, run.ID)
+	if err != nil {
+		return err
+	}
+	if _, err := w.exec(ctx, insertRun, n, input.Ref, created, micros(run.Due), run.State, run.Outcome, run.Undo, run.Hold,
+		micros(run.Started), micros(run.Ended), []byte(run.Output.Data), storage.EncodeFailure(run.Failure),
+		[]byte(run.Memory)); err != nil {
+		return err
+	}
+	if input.Ref != 0 {
+		if _, err := w.exec(ctx, insertPayload, n, input.Ref, []byte(run.Input.Data)); err != nil {
+			return err
+		}
+	}
+	for key, value := range run.Labels {
+		if _, err := w.exec(ctx, insertLabel, n, key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Create makes a run.
+func (s *Store) Create(ctx context.Context, run storage.Run) error {
+	if err := run.Check(); err != nil {
+		return err
+	}
+	return s.update(ctx, &write{
+		do:   func(w *session) error { return createRun(w, &run) },
+		then: s.bell.rang,
+	})
+}
+
+// Run returns one run.
+func (s *Store) Run(ctx context.Context, id string) (run storage.Run, err error) {
+	err = s.view(ctx, func(r *session) error {
+		row, err := findRun(ctx, r, id)
+		if err != nil {
+			return err
+		}
+		run, err = row.record(ctx, r)
+		return err
+	})
+	return run, err
+}
+
+// Runs lists runs.
+func (s *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
+	if !q.Due.IsZero() && !s.readOnly {
+		if err := s.buryDead(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var out []storage.Run
+	err := s.view(ctx, func(r *session) error {
+		var after *runRow
+		if q.Before != "" {
+			row, err := findRun(ctx, r, q.Before)
+			if err != nil {
+				return err
+			}
+			after = row
+		}
+		query, args := listRuns(q, after)
+		var rows []runRow
+		// Not prepared: the texts are many and listing is rare.
+		if err := r.conn.SelectContext(ctx, &rows, query, args...); err != nil {
+			return err
+		}
+		for i := range rows {
+			run, err := rows[i].record(ctx, r)
+			if err != nil {
+				return err
+			}
+			out = append(out, run)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// listRuns returns the query that a RunQuery asks for, and its arguments.
+func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
+	var where []string
+	var args []any
+	and := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	order := "r.n DESC"
+	if q.Flow != "" {
+		and("o.flow = ?", q.Flow)
+	}
+	if len(q.States) > 0 {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.States)), ", ")
+		in := make([]any, len(q.States))
+		for i, state := range q.States {
+			in[i] = state
+		}
+		and("r.state IN ("+marks+")", in...)
+	}
+	for key, value := range q.Labels {
+		and("EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key = ? AND l.value = ?)", key, value)
+	}
+	if !q.Due.IsZero() {
+		order = "r.due, r.n"
+		and("r.owner = '' AND r.due <= ?", micros(q.Due))
+		if after != nil {
+			and("(r.due, r.n) > (?, ?)", micros(after.Due.time()), after.N)
+		}
+	} else if after != nil {
+		and("r.n < ?", after.N)
+	}
+	text := selectRuns
+	if len(where) > 0 {
+		text += " WHERE " + strings.Join(where, " AND ")
+	}
+	text += " ORDER BY " + order
+	if q.Limit > 0 {
+		text += " LIMIT ?"
+		args = append(args, q.Limit)
+	}
+	return text, args
+}
+
+const selectState = `SELECT r.n, r.state, r.owner FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ?`
+
+// deleteAll deletes what belongs to a run, table by table.
+var deleteAll = [...]string{
+	`DELETE FROM labels WHERE run = ?`,
+	`DELETE FROM atoms WHERE run = ?`,
+	`DELETE FROM undo WHERE run = ?`,
+	`DELETE FROM history WHERE run = ?`,
+	`DELETE FROM payloads WHERE run = ?`,
+	`DELETE FROM timers WHERE run = ?`,
+	`DELETE FROM tokens WHERE run = ?`,
+	`DELETE FROM letters WHERE run = ?`,
+	`DELETE FROM letter_keys WHERE run = ?`,
+	`DELETE FROM origins WHERE n = ?`,
+	`DELETE FROM runs WHERE n = ?`,
+}
+
+// Purge deletes ended runs.
+func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
+	purged := 0
+	err := s.update(ctx, &write{do: func(w *session) error {
+		purged = 0
+		for _, id := range runs {
+			gone, err := purge(w, id)
+			if err != nil {
+				return err
+			}
+			if gone {
+				purged++
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return purged, nil
+}
+
+func purge(w *session, id string) (bool, error) {
+	ctx := context.Background()
+	var row struct {
+		N     int64
+		State uint8
+		Owner string
+	}
+	err := w.get(ctx, &row, selectState, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || !states.Flow(row.State).Ended() || row.Owner != "" {
+		return false, err
+	}
+	for _, query := range deleteAll {
+		if _, err := w.exec(ctx, query, row.N); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
