@@ -28,8 +28,8 @@ func (c *compiler) analyse(n Node, in string) *analysis {
 	case *GrowingFlow:
 		c.enter(n, n.Name(), in)
 		return &analysis{node: n, requires: requiredBy(n.self), provides: providedBy(n.self)}
-	case interface{ pattern() *pattern }:
-		p := n.pattern()
+	case interface{ inner() *pattern }:
+		p := n.inner()
 		if c.nodes[p] {
 			c.problem(p.name, "", "", ErrDuplicate, "flow %q stands in two places; make another one of it", p.name)
 			return &analysis{node: n.(Node)}
@@ -225,8 +225,8 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 // forget frees the names of what does not take part.
 func (c *compiler) forget(a *analysis) {
 	delete(c.names, a.node.Name())
-	if p, ok := a.node.(interface{ pattern() *pattern }); ok && p.pattern().retry != nil {
-		delete(c.names, p.pattern().retry.Name())
+	if p, ok := a.node.(interface{ inner() *pattern }); ok && p.inner().retry != nil {
+		delete(c.names, p.inner().retry.Name())
 	}
 	for _, child := range a.children {
 		c.forget(child)

@@ -32,7 +32,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
-	if _, ok := a.node.(interface{ pattern() *pattern }); !ok {
+	if _, ok := a.node.(interface{ inner() *pattern }); !ok {
 		wrap := Linear(root.Name(), root) // an atom alone is a flow of one
 		a = &analysis{node: wrap, children: []*analysis{a}}
 	}
@@ -99,7 +99,7 @@ func (c *compiler) emit(a *analysis, in int32, branch int32) (first, last int32)
 		at := c.atom(n.self, n.lang, in, retry)
 		return at, at
 	}
-	pat := a.node.(interface{ pattern() *pattern }).pattern()
+	pat := a.node.(interface{ inner() *pattern }).inner()
 	f := int32(len(p.flows))
 	p.flows = append(p.flows, planFlow{name: pat.name, parent: in, arranged: pat.arranged, retry: -1, branch: branch, after: a.deps})
 	first = c.node(Entrance, -1, f)

@@ -41,9 +41,9 @@ type pattern struct {
 	target   Node
 }
 
-func (p *pattern) Name() string      { return p.name }
-func (p *pattern) isFlow()           {}
-func (p *pattern) pattern() *pattern { return p }
+func (p *pattern) Name() string    { return p.name }
+func (p *pattern) isFlow()         {}
+func (p *pattern) inner() *pattern { return p }
 
 func (p *pattern) setRetry(r *atom.Atom) {
 	if r.Kind() != atom.KindRetry {

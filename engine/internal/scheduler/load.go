@@ -12,13 +12,14 @@ import (
 
 // A Loaded record is one that was persisted.
 type Loaded struct {
-	Path   string
-	Rec    Record
-	Spec   *flow.Spec // grown tasks, timers and forks
-	Child  bool       // a fork's child; Memory and Parent are set
-	Parent string     // path of the fork
-	Index  int
-	Memory atom.Value
+	Path    string
+	Rec     Record
+	Spec    *flow.Spec // grown tasks, timers and forks
+	Child   bool       // a fork's child; Memory and Parent are set
+	Parent  string     // path of the fork
+	Index   int
+	Attempt int // of the fork that made the child
+	Memory  atom.Value
 }
 
 // Load takes up a run from what was persisted of it. undos is the height of its
@@ -60,7 +61,7 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 	for _, l := range records {
 		if l.Child {
 			fork := forks[l.Parent]
-			if fork == nil {
+			if fork == nil || int32(l.Attempt) != fork.Rec.Attempt { // of a fork, or an attempt, that is over
 				continue
 			}
 			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}

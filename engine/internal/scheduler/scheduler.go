@@ -372,7 +372,7 @@ func (s *Scheduler) idle() {
 		s.rest(states.FlowSuspended)
 	case s.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
-	case s.revertFailed() || !s.undoable():
+	case s.RevertFailed() || !s.undoable():
 		s.rest(states.FlowFailure)
 	default:
 		s.rest(states.FlowReverted)
@@ -384,10 +384,6 @@ func (s *Scheduler) unfinished() bool {
 	return slices.ContainsFunc(s.rec, func(r Record) bool {
 		return r.State == states.TaskRunning || r.State == states.TaskReverting || r.State == states.TaskRetrying
 	})
-}
-
-func (s *Scheduler) revertFailed() bool {
-	return slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskRevertFailure })
 }
 
 // undoable reports whether anything that ran can be undone: otherwise a run
@@ -408,12 +404,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	s.setFlow(to)
 	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Failures: s.fatal, End: s.end}
 	if len(c.Failures) == 0 && to != states.FlowSuccess && to != states.FlowSuspended {
-		c.Failures = s.Failures()
-		for i := range s.rec {
-			if f := s.rec[i].RevertFailure(); f != nil {
-				c.Failures = append(slices.Clip(c.Failures), f)
-			}
-		}
+		c.Failures = s.AllFailures()
 	}
 	s.emit(c)
 }

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/failpoint"
+)
+
+// guard turns a panic of user code or of a language into a failure.
+func guard(path string, f *(*atom.Failure)) {
+	if p := recover(); p != nil {
+		*f = atom.NewFailure(path, 0, &atom.PanicError{Value: p, Stack: clip(string(debug.Stack()))})
+	}
+}
+
+// askRetry asks a retry's controller what the failure it was charged means.
+func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event) {
+	a := d.e.plan.Atoms[cmd.Atom]
+	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
+	if cmd.Missing != nil {
+		return ev
+	}
+	defer guard(a.Name(), &ev.Failure)
+	decision, err := a.Controller().OnFailure(cmd.Tries, cmd.Values)
+	if err != nil {
+		ev.Failure = atom.NewFailure(a.Name(), 0, err)
+	}
+	ev.Decision = decision
+	return ev
+}
+
+// nextTry asks a retry's controller for the value of the next try, or lets it
+// undo what it did.
+func (d *driver) nextTry(c *call) (ev scheduler.Event) {
+	a := d.e.plan.Atoms[c.cmd.Atom]
+	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.cmd.Atom, Revert: c.about.Revert, Failure: c.missing}
+	if c.missing != nil {
+		return ev
+	}
+	defer guard(a.Name(), &ev.Failure)
+	var err error
+	if undoer, ok := a.Controller().(atom.Undoer); ok && c.about.Revert {
+		ev.Result = atom.Null
+		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.about)
+		err = undoer.Undo(ctx, c.cmd.Tries, c.cmd.Outcome.Failures())
+	} else if c.about.Revert {
+		ev.Result = atom.Null
+	} else {
+		ev.Result, err = a.Controller().Next(c.cmd.Tries, c.cmd.Values)
+	}
+	if err != nil {
+		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, err)
+	}
+	return ev
+}
+
+// askDeciders asks all deciders that speak about an atom.
+func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
+	a := &d.e.plan.Atoms[cmd.Atom]
+	ev = scheduler.Event{Kind: scheduler.Voted}
+	defer guard(a.Name(), &ev.Failure)
+	results := flow.Results{}
+	for _, dec := range a.Deciders {
+		if dec.Source >= 0 {
+			if v, ok := d.s.ValueOf(dec.Source); ok {
+				results[d.e.plan.Atoms[dec.Source].Name()] = v
+			}
+		}
+	}
+	for _, dec := range a.Deciders {
+		if dec.Source >= 0 && d.s.Ignored(dec.Source) {
+			continue // one that was left out has no vote
+		}
+		var value atom.Value
+		if dec.Decider.Symbol != "" {
+			v, ok := d.s.Lookup(cmd.Atom, dec.Decider.Symbol)
+			if !ok {
+				ev.Failure = &atom.Failure{
+					Atom: a.Name(), Code: atom.CodeNotFound,
+					Message: fmt.Sprintf("a decider looks at %q, which has no value", dec.Decider.Symbol),
+				}
+				return ev
+			}
+			value = v
+		}
+		yes, err := dec.Decider.Decide(value, results)
+		if err != nil {
+			ev.Failure = atom.NewFailure(a.Name(), 0, err)
+			return ev
+		}
+		if !yes && (!ev.Nay || dec.Depth < ev.Depth) {
+			ev.Nay, ev.Depth = true, dec.Depth
+		}
+	}
+	return ev
+}
+
+// askLanguage asks the language of a growing flow what comes next.
+func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event) {
+	failpoint.Hit("engine.growth")
+	ev = scheduler.Event{Kind: scheduler.Grown}
+	var broke *atom.Failure
+	defer func() {
+		if broke != nil {
+			ev.Growth = flow.Growth{End: &flow.End{Failure: broke}}
+		}
+	}()
+	defer guard(cmd.Scope.Path, &broke)
+	ask := &flow.Ask{
+		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
+		Cause: cmd.Cause, Now: d.now, Event: d.head.Events + 1, Random: rand.Uint64,
+	}
+	if fork := cmd.Scope.Parent; fork != nil {
+		ask.Shared = fork.Spec.Group.Shared
+	}
+	ev.Growth = d.language().Grow(ask)
+	return ev
+}
+
+func (d *driver) language() flow.Language { return d.e.plan.Atoms[0].Language }
+
+// undoInput asks the language what the task that undoes a node is to be given.
+func (d *driver) undoInput(cmd *scheduler.Command) (values atom.Values, err error) {
+	var broke *atom.Failure
+	defer func() {
+		if broke != nil {
+			err = broke
+		}
+	}()
+	defer guard(cmd.Node.Path, &broke)
+	in, err := d.language().Undo(&flow.UndoAsk{
+		Run: &d.about, Path: cmd.Node.Path, Spec: &cmd.Node.Spec, Did: cmd.Outcome, Now: d.now,
+	})
+	return atom.Single(in), err
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// keep puts a change into the checkpoint that is being gathered. Under Each it
+// is committed at once.
+func (d *driver) keep(cmd *scheduler.Command) error {
+	d.dirty = true
+	if cmd.Op == scheduler.FlowState {
+		d.head.State = cmd.FlowTo
+		d.history(storage.Entry{Kind: storage.EntryFlow, From: uint8(cmd.FlowFrom), To: uint8(cmd.FlowTo)})
+		d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
+		return d.flushEach()
+	}
+	var a storage.Atom
+	ev := Event{Kind: AtomChanged}
+	switch {
+	case cmd.Node != nil:
+		a = d.nodeRecord(cmd.Node, &cmd.Rec)
+		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
+		ev.Reverts = cmd.Node.Spec.Undo != nil
+	case cmd.Scope != nil:
+		a = d.scopeRecord(cmd.Scope, &cmd.Rec)
+		ev.Inner = true
+	default:
+		a = d.planRecord(cmd.Atom, &cmd.Rec)
+		ev.Inner = d.e.plan.Atoms[cmd.Atom].Language != nil
+		ev.Reverts = d.e.plan.Atoms[cmd.Atom].Reverts()
+	}
+	if i, ok := d.at[a.Path]; ok {
+		d.cp.Atoms[i] = a
+	} else {
+		d.at[a.Path] = len(d.cp.Atoms)
+		d.cp.Atoms = append(d.cp.Atoms, a)
+	}
+	if cmd.Op == scheduler.Write {
+		return nil
+	}
+	entry := storage.Entry{
+		Kind: storage.EntryAtom, Path: a.Path, From: uint8(cmd.From), To: uint8(cmd.To),
+		Incarnation: a.Incarnation, Attempt: a.Attempt,
+	}
+	switch cmd.To {
+	case states.TaskSuccess:
+		entry.Body, ev.Result = a.Result, a.Result.Data
+	case states.TaskFailure, states.TaskCancelled:
+		entry.Failure = a.Failure
+	case states.TaskRevertFailure:
+		entry.Failure = a.RevertFailure
+	default:
+	}
+	d.history(entry)
+	ev.Path, ev.From, ev.To = a.Path, cmd.From.String(), cmd.To.String()
+	ev.Attempt, ev.Failure, ev.Due = a.Attempt, entry.Failure, a.Due
+	d.note(ev)
+	return d.flushEach()
+}
+
+// flushEach commits when every change is to be committed by itself.
+func (d *driver) flushEach() error {
+	if d.e.policy == Each {
+		return d.flush()
+	}
+	return nil
+}
+
+func (d *driver) history(entry storage.Entry) {
+	d.head.Entries++
+	entry.Seq, entry.Time = d.head.Entries, d.now
+	d.cp.History = append(d.cp.History, entry)
+}
+
+// keepEvents appends to the language's own history.
+func (d *driver) keepEvents(cmd *scheduler.Command) {
+	d.dirty = true
+	for i := range cmd.Events {
+		ev := &cmd.Events[i]
+		d.head.Events++
+		d.history(storage.Entry{
+			Kind: storage.EntryEvent, Path: ev.Name, Number: d.head.Events, Prev: ev.Prev, Type: ev.Type,
+			Details: ev.Details, Key: ev.Key, Body: d.hold(ev.Body),
+		})
+		d.note(Event{Kind: LanguageEvent, Path: ev.Name, Name: ev.Type})
+	}
+}
+
+func (d *driver) keepTimer(path string, kind storage.TimerKind, due time.Time) {
+	d.dirty = true
+	d.cp.Timers = append(d.cp.Timers, storage.TimerRow{Run: d.claim.Run, Path: path, Kind: kind, Due: due})
+}
+
+// flush commits what was gathered, then tells of it.
+func (d *driver) flush() error {
+	if !d.dirty {
+		return nil
+	}
+	d.head.Time = d.now
+	d.cp.Head = d.head
+	if err := d.commit(); err != nil {
+		return err
+	}
+	failpoint.Hit("engine.committed")
+	d.head.Seq++
+	d.head.Memory = nil
+	d.dirty = false
+	// The store keeps the slices of a checkpoint, so the next gets its own.
+	d.cp = storage.Checkpoint{}
+	clear(d.at)
+	d.tell()
+	return nil
+}
+
+// commitTries is how often a checkpoint is offered to a store that fails in
+// passing, with a growing wait in between.
+const commitTries = 4
+
+// commit offers the checkpoint until it is taken, refused, or the tries are
+// used up. Offering it twice is safe: the store's guard tells.
+func (d *driver) commit() error {
+	wait := 20 * time.Millisecond
+	for try := 1; ; try++ {
+		err := d.e.store.Commit(d.storeCtx(), d.claim, &d.cp)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrCorrupt), try == commitTries:
+			return d.storeError(err)
+		}
+		d.e.log.Warn("the store did not take a checkpoint; trying again", "run", d.claim.Run, "try", try, "error", err)
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-d.ctx.Done():
+			t.Stop()
+			return d.storeError(err)
+		}
+		wait *= 5
+	}
+}
+
+// storeCtx is the context of the store's own work: it is not given up half way
+// because the process is to stop.
+func (d *driver) storeCtx() context.Context { return context.WithoutCancel(d.ctx) }
+
+func (d *driver) storeError(err error) error { return &StoreError{Run: d.claim.Run, Err: err} }

@@ -1,0 +1,363 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A driver takes one run through its life. All of it belongs to the goroutine
+// that called Run; atoms execute on goroutines of their own and report through
+// done.
+type driver struct {
+	e     *Engine
+	s     *scheduler.Scheduler
+	ctx   context.Context // of Run: when it ends, the process wants to stop
+	claim storage.Claim
+	about flow.Run
+	now   time.Time
+
+	head     storage.Head // as it is to be after the next commit
+	cp       storage.Checkpoint
+	at       map[string]int // where in cp.Atoms a path is
+	dirty    bool
+	notes    []Event
+	payloads payloads
+	specs    map[*scheduler.Node]atom.Value
+	undos    int64
+	stack    []storage.Undo // top of the undo stack, as far as it was read
+
+	calls   []*call // to be made once what led to them is committed
+	running int
+	flying  map[*scheduler.Node]*call
+	done    chan finished
+	ended   []scheduler.Event // of calls made on this goroutine
+	timers  timers
+	over    *scheduler.Command
+	atomCtx context.Context
+	halt    context.CancelCauseFunc // of atomCtx
+}
+
+type finished struct {
+	call  *call
+	event scheduler.Event
+	known bool
+}
+
+// drive runs until the run has come to rest, the process is to stop, or the
+// store fails.
+func (d *driver) drive(fresh bool) error {
+	defer d.stopAtoms()
+	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: fresh}); err != nil {
+		return err
+	}
+	suspend := d.e.suspend
+	for d.over == nil {
+		if err := d.collect(); err != nil {
+			return err
+		}
+		select {
+		case <-suspend:
+			suspend = nil
+			if err := d.feed(scheduler.Event{Kind: scheduler.Suspend}); err != nil {
+				return err
+			}
+		default:
+		}
+		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
+			return err
+		}
+		if err := d.flush(); err != nil {
+			return err
+		}
+		if d.over != nil {
+			return nil
+		}
+		if d.launch() {
+			continue
+		}
+		if err := d.wait(suspend); err != nil {
+			return err
+		}
+	}
+	return d.flush()
+}
+
+// feed gives an event to the scheduler and does what it asks for, until it asks
+// for nothing more.
+func (d *driver) feed(ev scheduler.Event) error {
+	for again := true; again; {
+		d.now = d.e.now()
+		ev.Now = d.now
+		again = false
+		cmds := d.s.Step(ev)
+		for i := range cmds {
+			next, asked, err := d.do(&cmds[i])
+			if err != nil {
+				return err
+			}
+			if asked {
+				ev, again = next, true
+			}
+		}
+	}
+	return nil
+}
+
+// do carries out one command. For one that asks it returns the answer.
+func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
+	switch cmd.Op {
+	case scheduler.Write, scheduler.Notify, scheduler.FlowState:
+		return answer, false, d.keep(cmd)
+	case scheduler.Execute, scheduler.Revert:
+		d.calls = append(d.calls, d.prepare(cmd))
+		if d.e.policy == Each {
+			err = d.flush()
+			d.launch()
+		}
+		return answer, false, err
+	case scheduler.Wait:
+		d.setTimer(cmd)
+	case scheduler.Unwait:
+		d.dropTimer(cmd)
+	case scheduler.Deadline:
+		d.timers.set(timerKey{}, cmd.Due)
+		d.keepTimer("", storage.TimerDeadline, cmd.Due)
+	case scheduler.Cancel:
+		d.cancel(cmd.Node)
+	case scheduler.AskRetry:
+		return d.askRetry(cmd), true, nil
+	case scheduler.AskDeciders:
+		return d.askDeciders(cmd), true, nil
+	case scheduler.AskLanguage:
+		return d.askLanguage(cmd), true, nil
+	case scheduler.AskUndo:
+		answer, err = d.topOfStack()
+		return answer, err == nil, err
+	case scheduler.More:
+		return scheduler.Event{Kind: scheduler.Continue}, true, nil
+	case scheduler.Emit:
+		d.keepEvents(cmd)
+	case scheduler.Remember:
+		d.head.Memory, d.dirty = cmd.Memory, true
+		if cmd.Memory == nil {
+			d.head.Memory = atom.Null
+		}
+	case scheduler.PushUndo:
+		d.undos++
+		d.cp.Push = append(d.cp.Push, storage.Undo{N: d.undos, Path: cmd.Node.Path})
+		d.dirty = true
+	case scheduler.PopUndo:
+		d.undos--
+		d.cp.Pop++
+		d.stack = d.stack[1:]
+		d.head.Undo, d.dirty = storage.UndonePart, true
+	case scheduler.Over:
+		d.conclude(cmd)
+	}
+	return answer, false, nil
+}
+
+// collect feeds all ends of calls that are at hand, so that they share a
+// commit.
+func (d *driver) collect() error {
+	for _, ev := range d.ended {
+		if err := d.feed(ev); err != nil {
+			return err
+		}
+	}
+	clear(d.ended)
+	d.ended = d.ended[:0]
+	for {
+		select {
+		case f := <-d.done:
+			if err := d.finish(f); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+func (d *driver) finish(f finished) error {
+	d.running--
+	delete(d.flying, f.call.cmd.Node)
+	if !f.known {
+		return ErrStopped
+	}
+	return d.feed(f.event)
+}
+
+// launch makes the calls that wait for a free place. It reports whether any
+// was made on this goroutine, so that its end is at hand.
+func (d *driver) launch() bool {
+	for len(d.calls) > 0 {
+		c := d.calls[0]
+		isRetry := c.cmd.Node == nil && d.e.plan.Atoms[c.cmd.Atom].Kind() == atom.KindRetry
+		if !isRetry && d.e.parallel > 1 && d.running >= d.e.parallel {
+			break
+		}
+		d.calls[0] = nil
+		d.calls = d.calls[1:]
+		if c.about.Revert {
+			failpoint.Hit("engine.reverting")
+		}
+		switch {
+		case isRetry:
+			d.ended = append(d.ended, d.nextTry(c))
+		case d.e.parallel == 1 && c.cmd.Node == nil:
+			ctx, cancel := context.WithCancel(d.atomCtx)
+			ev, known := c.make(ctx)
+			cancel()
+			if !known {
+				ev = scheduler.Event{} // stopped: wait notices
+				return false
+			}
+			d.ended = append(d.ended, ev)
+		default:
+			d.fly(c)
+		}
+	}
+	return len(d.ended) > 0
+}
+
+// fly makes a call on a goroutine of its own.
+func (d *driver) fly(c *call) {
+	ctx, cancel := context.WithCancel(d.atomCtx)
+	c.cancel = cancel
+	d.running++
+	if c.cmd.Node != nil {
+		d.flying[c.cmd.Node] = c
+	}
+	go func() {
+		defer cancel()
+		ev, known := c.make(ctx)
+		d.done <- finished{c, ev, known}
+	}()
+}
+
+// cancel ends what executes for a node, or what was about to.
+func (d *driver) cancel(n *scheduler.Node) {
+	if c := d.flying[n]; c != nil {
+		c.cancel()
+		return
+	}
+	for _, c := range d.calls {
+		if c.cmd.Node == n {
+			c.missing = &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+		}
+	}
+}
+
+// wait sleeps until something happens: a call ends, a timer is due, the run is
+// to be suspended, or the process is to stop.
+func (d *driver) wait(suspend <-chan struct{}) error {
+	var due <-chan time.Time
+	if at, ok := d.timers.next(); ok {
+		if d.running == 0 {
+			failpoint.Hit("engine.backoff")
+		}
+		t := time.NewTimer(at.Sub(d.e.now()))
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case f := <-d.done:
+		return d.finish(f)
+	case <-due:
+		return d.fire()
+	case <-suspend:
+		return nil
+	case <-d.ctx.Done():
+		return ErrStopped
+	}
+}
+
+// fire feeds the waits that are over.
+func (d *driver) fire() error {
+	for _, k := range d.timers.due(d.e.now()) {
+		d.keepTimer(k.path(d), k.kind(), time.Time{})
+		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopAtoms cancels what still executes and waits for it.
+func (d *driver) stopAtoms() {
+	d.halt(ErrStopped)
+	for ; d.running > 0; d.running-- {
+		<-d.done
+	}
+}
+
+// topOfStack brings the topmost entry of the undo stack.
+func (d *driver) topOfStack() (scheduler.Event, error) {
+	if len(d.stack) == 0 {
+		if err := d.flush(); err != nil { // what is read must be there
+			return scheduler.Event{}, err
+		}
+		const batch = 64
+		undos, err := d.e.store.Undos(d.storeCtx(), d.claim.Run, batch)
+		if err != nil {
+			return scheduler.Event{}, d.storeError(err)
+		}
+		d.stack = undos
+	}
+	ev := scheduler.Event{Kind: scheduler.Unwound}
+	if len(d.stack) == 0 {
+		return ev, nil
+	}
+	a, err := d.e.store.Atom(d.storeCtx(), d.claim.Run, d.stack[0].Path)
+	if err != nil {
+		return ev, d.storeError(err)
+	}
+	l, err := d.loaded(&a)
+	if err != nil {
+		return ev, d.storeError(err)
+	}
+	ev.Node = d.s.Unwind(l)
+	return ev, nil
+}
+
+// conclude says how the run ended, once it has.
+func (d *driver) conclude(cmd *scheduler.Command) {
+	over := *cmd
+	d.over = &over
+	d.dirty = true
+	h := &d.head
+	h.Release = true
+	h.Failure = nil
+	switch cmd.FlowTo {
+	case states.FlowSuspended:
+		h.Hold = true
+		return
+	case states.FlowSuccess:
+		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
+		if cmd.End != nil {
+			h.Output = d.hold(cmd.End.Value)
+		}
+	default:
+		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
+		if cmd.End != nil && cmd.End.TimedOut {
+			h.Outcome = storage.TimedOut
+		}
+		if cmd.FlowTo == states.FlowReverted {
+			h.Undo = storage.UndoneAll
+		} else if d.s.RevertFailed() {
+			h.Undo = storage.UndoFailed
+		}
+		if len(cmd.Failures) > 0 {
+			h.Failure = cmd.Failures[0]
+		}
+	}
+	h.Ended = d.now
+}

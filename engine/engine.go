@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An Engine runs one flow, any number of times. It is safe for concurrent use.
+type Engine struct {
+	plan       *flow.Plan
+	store      storage.Store
+	tasks      Tasks
+	parallel   int
+	policy     Checkpoints
+	resolution scheduler.Options
+	log        hclog.Logger
+	observers  []func(Event)
+	inputs     map[string]atom.Value
+	types      map[string]reflect.Type
+
+	suspending sync.Mutex
+	suspend    chan struct{} // closed by Suspend
+}
+
+// New compiles the flow, or the single atom, and returns the engine that runs
+// it. Mistakes of the definition are returned all at once, as [flow.Problems].
+func New(root flow.Node, opts ...Option) (*Engine, error) {
+	e := &Engine{
+		parallel: DefaultParallelism,
+		log:      hclog.NewNullLogger(),
+		inputs:   map[string]atom.Value{},
+		types:    map[string]reflect.Type{},
+		suspend:  make(chan struct{}),
+	}
+	for _, opt := range opts {
+		if err := opt.apply(e); err != nil {
+			return nil, err
+		}
+	}
+	plan, err := flow.Compile(root, e.types)
+	if err != nil {
+		return nil, err
+	}
+	e.plan = plan
+	if grows := slices.IndexFunc(plan.Atoms, func(a flow.PlanAtom) bool { return a.Language != nil }); grows >= 0 && len(plan.Atoms) > 1 {
+		return nil, flow.Problems{{
+			Flow: plan.Flow, Atom: plan.Atoms[grows].Name(), Kind: flow.ErrInvalid,
+			Text: "a growing flow is the whole of a run; start it as a run of its own",
+		}}
+	}
+	if e.store == nil {
+		e.store = storage.Memory()
+	}
+	for _, w := range plan.Warnings {
+		e.log.Warn(w, "flow", plan.Flow)
+	}
+	return e, nil
+}
+
+// Plan returns the compiled flow.
+func (e *Engine) Plan() *flow.Plan { return e.plan }
+
+// Store returns where the engine keeps its runs.
+func (e *Engine) Store() storage.Store { return e.store }
+
+// Suspend asks the runs of this engine to come to rest, on purpose: what is
+// executing ends, nothing more is started, and Run returns [ErrSuspended]. They
+// go on when Run is called again with another engine.
+func (e *Engine) Suspend() {
+	e.suspending.Lock()
+	defer e.suspending.Unlock()
+	select {
+	case <-e.suspend:
+	default:
+		close(e.suspend)
+	}
+}
+
+// begin puts together what a run is begun with.
+func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
+	b := &beginning{
+		run:    storage.Run{ID: id, Flow: e.plan.Flow, Structure: e.plan.Hash},
+		inputs: maps.Clone(e.inputs),
+	}
+	for _, opt := range opts {
+		if err := opt.begin(b); err != nil {
+			return nil, err
+		}
+	}
+	if b.whole == nil && !e.grows() {
+		whole, err := atom.Encode(b.inputs)
+		if err != nil {
+			return nil, err
+		}
+		b.whole = whole
+	} else if b.whole == nil {
+		b.whole = atom.MustEncode(map[string]any{})
+	}
+	return b, e.checkInput(b.whole)
+}
+
+// grows reports whether the flow is a growing one.
+func (e *Engine) grows() bool { return e.plan.Atoms != nil && e.plan.Atoms[0].Language != nil }
+
+// checkInput reports the symbols that the flow needs and the input lacks.
+func (e *Engine) checkInput(whole atom.Value) error {
+	if e.grows() {
+		return nil
+	}
+	symbols, err := symbolsOf(whole)
+	if err != nil {
+		return err
+	}
+	var problems flow.Problems
+	for _, in := range e.plan.Inputs {
+		if _, ok := symbols[in.Symbol]; !ok {
+			problems = append(problems, &flow.Problem{
+				Flow: e.plan.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrMissing,
+				Text: "atom " + quote(in.For) + " requires " + quote(in.Symbol) + ", and the run was not given it; pass it with engine.With",
+			})
+		}
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+var (
+	// ErrSuspended is returned when the run came to rest on purpose. It goes on
+	// when it is run again.
+	ErrSuspended = errors.New("engine: the run is suspended")
+	// ErrStopped is returned when the context of Run was cancelled. Nothing was
+	// written about that: the run goes on from its last commit when it is run
+	// again.
+	ErrStopped = errors.New("engine: stopped; the run goes on when it is run again")
+	// ErrChanged is returned when the run was begun on a flow of another
+	// structure.
+	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
+)
+
+// A RevertedError is returned when a run failed and what it had done was undone.
+type RevertedError struct {
+	Run      string
+	Failures []*atom.Failure // on account of which it was undone
+}
+
+// Error names the failures.
+func (e *RevertedError) Error() string {
+	return fmt.Sprintf("engine: run %q was undone: %s", e.Run, list(e.Failures))
+}
+
+// Unwrap returns the failures.
+func (e *RevertedError) Unwrap() []error { return asErrors(e.Failures) }
+
+// A FailedError is returned when a run failed and is not undone: because there
+// was nothing to undo, or because undoing failed.
+type FailedError struct {
+	Run        string
+	Failures   []*atom.Failure
+	UndoFailed bool
+}
+
+// Error names the failures.
+func (e *FailedError) Error() string {
+	if e.UndoFailed {
+		return fmt.Sprintf("engine: run %q failed and could not be undone: %s", e.Run, list(e.Failures))
+	}
+	return fmt.Sprintf("engine: run %q failed: %s", e.Run, list(e.Failures))
+}
+
+// Unwrap returns the failures.
+func (e *FailedError) Unwrap() []error { return asErrors(e.Failures) }
+
+// A StoreError is returned when the store failed. It says nothing about the
+// run, which is as it was last committed.
+type StoreError struct {
+	Run string
+	Err error
+}
+
+// Error names the run and what the store said.
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
+}
+
+// Unwrap returns the store's error.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+func asErrors(failures []*atom.Failure) []error {
+	errs := make([]error, len(failures))
+	for i, f := range failures {
+		errs[i] = f
+	}
+	return errs
+}
+
+// list names the first few failures.
+func list(failures []*atom.Failure) string {
+	const most = 5
+	var parts []string
+	for i, f := range failures {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(failures)-most))
+			break
+		}
+		parts = append(parts, f.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func quote(s string) string { return strconv.Quote(s) }

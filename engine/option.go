@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An Option sets something about an engine.
+type Option interface{ apply(*Engine) error }
+
+// A RunOption sets something about one run. Options about a run that exists
+// already are ignored: it goes on with what it was begun with.
+type RunOption interface{ begin(*beginning) error }
+
+// InputOption is an Option and a RunOption: an input that every run of the
+// engine gets, or only one.
+type InputOption interface {
+	Option
+	RunOption
+}
+
+// Checkpoints is how often what a run did is committed.
+type Checkpoints uint8
+
+// The policies.
+const (
+	// Step commits the end of an atom together with the start of the next; what
+	// only computes rides along.
+	Step Checkpoints = iota
+	// Each commits every change of state by itself.
+	Each
+)
+
+// DefaultParallelism is how many atoms of a run execute at once unless
+// [WithParallelism] says otherwise.
+const DefaultParallelism = 16
+
+type option func(*Engine) error
+
+func (o option) apply(e *Engine) error { return o(e) }
+
+type runOption func(*beginning) error
+
+func (o runOption) begin(b *beginning) error { return o(b) }
+
+// beginning is what a run is begun with.
+type beginning struct {
+	run    storage.Run
+	inputs map[string]atom.Value
+	whole  atom.Value
+}
+
+type input struct {
+	name  string
+	typ   reflect.Type
+	value any
+}
+
+func (in input) apply(e *Engine) error {
+	v, err := atom.Encode(in.value)
+	if err != nil {
+		return fmt.Errorf("engine: input %q: %w", in.name, err)
+	}
+	e.inputs[in.name], e.types[in.name] = v, in.typ
+	return nil
+}
+
+func (in input) begin(b *beginning) error {
+	v, err := atom.Encode(in.value)
+	if err != nil {
+		return fmt.Errorf("engine: input %q: %w", in.name, err)
+	}
+	b.inputs[in.name] = v
+	return nil
+}
+
+// With gives the symbol called key the value: for every run of the engine, or
+// for one. An input beats every atom that provides the same symbol.
+func With[T any](key atom.Key[T], value T) InputOption {
+	return input{key.Name(), reflect.TypeFor[T](), value}
+}
+
+// Needs declares a symbol whose value each run will be given by [With] or
+// [Input].
+func Needs[T any](key atom.Key[T]) Option {
+	return option(func(e *Engine) error {
+		e.types[key.Name()] = reflect.TypeFor[T]()
+		return nil
+	})
+}
+
+// WithStore keeps runs in s. The default is a store in memory of the engine's
+// own.
+func WithStore(s storage.Store) Option {
+	return option(func(e *Engine) error {
+		if s == nil {
+			return errors.New("engine: the store is nil")
+		}
+		e.store = s
+		return nil
+	})
+}
+
+// WithTasks says where the atoms of growing flows find their tasks.
+func WithTasks(t Tasks) Option {
+	return option(func(e *Engine) error { e.tasks = t; return nil })
+}
+
+// WithParallelism limits how many atoms of a run execute at once. With 1 they
+// run one after the other on the goroutine that called Run, in the order of
+// priority and definition.
+func WithParallelism(n int) Option {
+	return option(func(e *Engine) error {
+		if n < 1 {
+			return fmt.Errorf("engine: parallelism %d; want at least 1", n)
+		}
+		e.parallel = n
+		return nil
+	})
+}
+
+// WithCheckpoints sets how often is committed. The default is [Step].
+func WithCheckpoints(p Checkpoints) Option {
+	return option(func(e *Engine) error { e.policy = p; return nil })
+}
+
+// WithLogger logs to l what happens to runs: their begin and end at Info, each
+// transition at Debug. Values are never logged. The default logs nothing.
+func WithLogger(l hclog.Logger) Option {
+	return option(func(e *Engine) error { e.log = l; return nil })
+}
+
+// WithObserver calls f about everything that happened, in order, after it was
+// committed. Each run calls it from its own goroutine and waits for it.
+func WithObserver(f func(Event)) Option {
+	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
+}
+
+// KeepOuter lets an exhausted retry undo only its own flow when no retry around
+// it says otherwise. By default the whole run is undone.
+func KeepOuter() Option {
+	return option(func(e *Engine) error { e.resolution.KeepOuter = true; return nil })
+}
+
+// NeverResolve leaves failures as they are: nothing is tried again or undone.
+func NeverResolve() Option {
+	return option(func(e *Engine) error { e.resolution.NeverResolve = true; return nil })
+}
+
+// Input gives the run its whole input at once: an object whose members are the
+// symbols, or, for a growing flow, whatever its language takes.
+func Input(v atom.Value) RunOption {
+	return runOption(func(b *beginning) error { b.whole = v; return nil })
+}
+
+// Attributes tells the flow's language about the run, in that language's terms.
+func Attributes(v atom.Value) RunOption {
+	return runOption(func(b *beginning) error { b.run.Attrs = v; return nil })
+}
+
+// Labels are kept with the run, for search.
+func Labels(labels map[string]string) RunOption {
+	return runOption(func(b *beginning) error { b.run.Labels = labels; return nil })
+}
+
+// OnDefinition says by hash which stored definition the run begins on.
+func OnDefinition(hash string) RunOption {
+	return runOption(func(b *beginning) error { b.run.Definition = hash; return nil })
+}
+
+// Tasks finds the tasks that languages name.
+type Tasks interface {
+	// Task returns the body of the task of that name. An error is the failure of
+	// the atom that wanted it; its code is [atom.CodeNoTask] unless it has one.
+	Task(name string) (atom.Body, error)
+}

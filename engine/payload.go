@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"unsafe"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// payloads remembers which large values the run's payloads hold already, by
+// where they are in memory: values are immutable, so one place is one value.
+type payloads struct {
+	refs map[*byte]int64
+	kept []atom.Value // so that no place is used again while it is remembered
+}
+
+// maxRemembered bounds what is remembered. A value that was forgotten is stored
+// once more, which costs space and harms nothing.
+const maxRemembered = 4096
+
+func (p *payloads) find(v atom.Value) (int64, bool) {
+	ref, ok := p.refs[unsafe.SliceData(v)]
+	return ref, ok
+}
+
+func (p *payloads) remember(v atom.Value, ref int64) {
+	if p.refs == nil || len(p.refs) >= maxRemembered {
+		p.refs = map[*byte]int64{}
+		p.kept = nil
+	}
+	p.refs[unsafe.SliceData(v)] = ref
+	p.kept = append(p.kept, v)
+}
+
+// hold returns how a record is to hold the value: small ones are copied, large
+// ones become a payload of the run, once.
+func (d *driver) hold(v atom.Value) storage.Held {
+	if len(v) <= storage.InlineLimit {
+		return storage.Held{Data: v}
+	}
+	ref, ok := d.payloads.find(v)
+	if !ok {
+		d.head.Refs++
+		ref = d.head.Refs
+		d.cp.Payloads = append(d.cp.Payloads, storage.Payload{Ref: ref, Data: v})
+		d.payloads.remember(v, ref)
+	}
+	return storage.Held{Ref: ref, Data: v}
+}
+
+// held takes a value out of a record that was loaded.
+func (d *driver) held(h storage.Held) atom.Value {
+	if h.Ref > 0 {
+		d.payloads.remember(h.Data, h.Ref)
+	}
+	return h.Data
+}

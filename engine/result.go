@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Result is a run that has come to rest.
+type Result struct {
+	Run storage.Run // its head row: state, outcome, times
+
+	s *scheduler.Scheduler
+}
+
+// Output returns the result of a growing flow, or nil when there is none.
+func (r *Result) Output() atom.Value { return r.Run.Output.Data }
+
+// Value returns what symbol stands for at the end: the value of the last atom
+// of the flow that provides it, else that of the run's input. It returns false
+// when nothing has it, also because what provided it was undone.
+func (r *Result) Value(symbol string) (atom.Value, bool) { return r.s.Final(symbol) }
+
+// Get returns what key stands for at the end, see [Result.Value]. It returns an
+// error wrapping [storage.ErrNotFound] when nothing has it, and the decoder's
+// when it is no T.
+func Get[T any](r *Result, key atom.Key[T]) (T, error) {
+	var out T
+	v, ok := r.Value(key.Name())
+	if !ok {
+		return out, fmt.Errorf("engine: run %q has no value of %q: %w", r.Run.ID, key.Name(), storage.ErrNotFound)
+	}
+	return out, v.Decode(&out)
+}
+
+// result answers for a run that ended before.
+func (e *Engine) result(ctx context.Context, run storage.Run) (*Result, error) {
+	atoms, err := e.store.Atoms(ctx, run.ID)
+	if err != nil {
+		return nil, wrapStore(run.ID, err)
+	}
+	snap := &storage.Snapshot{Run: run}
+	for _, a := range atoms {
+		if e.plan.Index(a.Path) >= 0 {
+			snap.Atoms = append(snap.Atoms, a)
+		}
+	}
+	d, err := e.driver(ctx, storage.Claim{Run: run.ID}, snap)
+	if err != nil {
+		return nil, err
+	}
+	d.halt(nil)
+	res := &Result{Run: run, s: d.s}
+	return res, verdict(&res.Run, d.s.AllFailures())
+}
+
+// result is what Run returns for a run it has driven to rest.
+func (d *driver) result(run storage.Run) (*Result, error) {
+	run.State, run.Outcome, run.Undo, run.Hold = d.head.State, d.head.Outcome, d.head.Undo, d.head.Hold
+	run.Output, run.Failure = d.head.Output, d.head.Failure
+	run.Started, run.Ended, run.Updated = d.head.Started, d.head.Ended, d.head.Time
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos = d.head.Seq, d.head.Entries, d.head.Events, d.head.Refs, d.undos
+	run.Owner = ""
+	res := &Result{Run: run, s: d.s}
+	return res, verdict(&res.Run, d.over.Failures)
+}
+
+// verdict is the error that goes with a run's end.
+func verdict(run *storage.Run, failures []*atom.Failure) error {
+	if len(failures) == 0 && run.Failure != nil {
+		failures = []*atom.Failure{run.Failure}
+	}
+	switch run.State {
+	case states.FlowSuccess:
+		return nil
+	case states.FlowReverted:
+		return &RevertedError{Run: run.ID, Failures: failures}
+	case states.FlowFailure:
+		return &FailedError{Run: run.ID, Failures: failures, UndoFailed: run.Undo == storage.UndoFailed}
+	default:
+		return fmt.Errorf("%w: run %q", ErrSuspended, run.ID)
+	}
+}

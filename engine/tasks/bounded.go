@@ -1,0 +1,46 @@
+package tasks
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A head keeps the first bytes that are written to it and drops the rest, so a
+// program that writes without end neither blocks nor fills the memory.
+type head struct {
+	bytes.Buffer
+
+	limit int
+	over  bool // more was written than is kept
+}
+
+// Write keeps what there is room for.
+func (h *head) Write(p []byte) (int, error) {
+	room := h.limit - h.Len()
+	if len(p) > room {
+		h.over = true
+		h.Buffer.Write(p[:room])
+		return len(p), nil
+	}
+	return h.Buffer.Write(p)
+}
+
+// A tail keeps the last bytes that are written to it.
+type tail struct {
+	kept  []byte
+	limit int
+}
+
+// Write keeps the end of what was written so far.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.limit; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the kept end as text, without blanks around it.
+func (t *tail) String() string {
+	return strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "\uFFFD"))
+}

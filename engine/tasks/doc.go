@@ -1,0 +1,53 @@
+// Package tasks finds what a definition's resources stand for: a [Registry] is
+// the engine.Tasks of a flow written in a language.
+//
+//	r := &tasks.Registry{Dir: filepath.Dir(file)}
+//	r.Add("local:price", atom.Func(…).Body())
+//	r.Map("arn:aws:lambda:us-east-1:123456789012:function:Pay", "exec:./pay.sh")
+//	e, err := engine.New(machine.Flow(), engine.WithTasks(r))
+//
+// A name is looked up as it stands among what was added; then it is replaced by
+// what it is mapped to; then its scheme decides: exec: runs a program, http: and
+// https: ask a server. With [Mocks] the answers of chosen states are read from a
+// file instead.
+//
+// # Programs
+//
+// A resource such as exec:./book.sh flight names a program and its arguments,
+// split at blanks; quotes ('…' or "…") keep blanks together, and there is no
+// shell. A program with a slash in its name is looked for from [Registry.Dir],
+// others along PATH. It runs in the folder that Ebb was started in, reads its
+// input as JSON and writes its result as JSON: to standard output, with nothing
+// else there; an empty output is null. Standard error is free for people.
+//
+// The environment tells which call it is:
+//
+//	EBB_KEY          idempotency key, the same for every attempt and in the revert
+//	EBB_RUN          id of the run
+//	EBB_PATH         path of the atom in the run
+//	EBB_INCARNATION  how often a retry around it has begun it anew, from 0
+//	EBB_ATTEMPT      which try of this incarnation it is, from 1
+//	EBB_REVERT       1 when the call undoes, else 0
+//	EBB_OUTCOME      in a revert: done, failed or unknown, what became of what is undone
+//
+// A program fails with an exit status other than 0. When its output is then an
+// object {"Error": …, "Cause": …} those are the failure; otherwise the code is
+// Exec.Exit<N>, or Exec.Signal<NAME> when a signal ended it, and the message is
+// the end of its standard error. A program that is not there is Exec.NotFound.
+// Output that is no JSON is Runtime.MarshalError, the name under which AWS Lambda
+// reports it. Output above atom.MaxValue is Ebb.ValueTooLarge; what is below is
+// passed on, and a language may have a lower limit.
+//
+// A program is the head of a process group of its own. When its call is
+// cancelled the group gets SIGTERM, and SIGKILL after [Registry.Grace]; what is
+// left of the group when the program has ended is killed, too. On Linux the
+// program is killed when Ebb dies; elsewhere it then goes on, and the next
+// attempt may meet it, so programs there should heed EBB_KEY.
+//
+// # Servers
+//
+// A resource http://… or https://… gets the input by POST as JSON, with the
+// header Idempotency-Key. A 2xx answer is the result and must be JSON or empty.
+// Any other is the failure Http.StatusCode.<N> with the begin of the body as its
+// message; what breaks before an answer is there is Http.Socket.
+package tasks

@@ -1,0 +1,233 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// Codes of failures that calls of programs and servers give. Exit statuses and
+// signals have codes of their own, see the package's page.
+const (
+	CodeNotFound = "Exec.NotFound"        // there is no such program, or it may not be run
+	CodeNoJSON   = "Runtime.MarshalError" // the result is no JSON; AWS Lambda's name for it
+	CodeSocket   = "Http.Socket"          // the server could not be asked, or broke off
+)
+
+const (
+	defaultGrace = 5 * time.Second
+	// maxCause is how much of standard error, or of a server's answer, becomes a
+	// failure's message, in bytes.
+	maxCause = 4 << 10
+)
+
+// A program is the body of an exec: task.
+type program struct {
+	resource string
+	path     string // as it is started
+	args     []string
+	env      []string
+	grace    time.Duration
+}
+
+// program returns the body of exec:line.
+func (r *Registry) program(resource, line string) (atom.Body, error) {
+	words, err := split(line)
+	if err != nil {
+		return nil, fmt.Errorf("tasks: %s: %w", resource, err)
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, fmt.Errorf("tasks: %s names no program (such as exec:./book.sh flight)", resource)
+	}
+	p := &program{resource: resource, path: words[0], args: words[1:], env: r.Env, grace: r.Grace}
+	if strings.ContainsRune(filepath.ToSlash(p.path), '/') && !filepath.IsAbs(p.path) {
+		// Absolute, so that nothing depends on how exec resolves it.
+		if p.path, err = filepath.Abs(filepath.Join(r.Dir, p.path)); err != nil {
+			return nil, fmt.Errorf("tasks: %s: %w", resource, err)
+		}
+	}
+	if p.grace == 0 {
+		p.grace = defaultGrace
+	}
+	return p, nil
+}
+
+// split cuts a line into words at blanks; quotes keep blanks.
+func split(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	inWord := false
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '"' || c == '\'':
+			quote, inWord = c, true
+		case unicode.IsSpace(c):
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			word.WriteRune(c)
+			inWord = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// check returns an error when the program is not there or may not be run.
+func (p *program) check() error {
+	if _, err := exec.LookPath(p.path); err != nil {
+		return p.notFound(err)
+	}
+	return nil
+}
+
+func (p *program) notFound(err error) error {
+	fix := "the path starts from the definition's folder"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("tasks: %s: %s may not be run (chmod +x %s)", p.resource, p.path, p.path)
+	case !filepath.IsAbs(p.path):
+		fix = "it is looked up along PATH; write ./" + p.path + " for one beside the definition"
+	}
+	return fmt.Errorf("tasks: %s: there is no program %s (%s)", p.resource, p.path, fix)
+}
+
+// Execute runs the program. In an undo, where a language names a task of its
+// own for it, the call in ctx says so.
+func (p *program) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	return p.run(ctx, argument(in), outcomeOf(in))
+}
+
+// Revert runs the program with EBB_REVERT=1; programs that are to be undone
+// otherwise are given another program in the definition.
+func (p *program) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
+	return p.run(ctx, argument(in), did.String())
+}
+
+// Reverts reports that Revert does something.
+func (p *program) Reverts() bool { return true }
+
+// argument returns what a task from outside of Go is given: the one argument of
+// a language, or all arguments as an object.
+func argument(in atom.Values) atom.Value {
+	if v := in.Input(); v != nil {
+		return v
+	}
+	return in.Object()
+}
+
+// outcomeOf returns the outcome that a language's undo task is told in its
+// input, see asl.Machine.Undo; "" when it is told none.
+func outcomeOf(in atom.Values) string {
+	var text string
+	if v, ok := in.Input().Field("Outcome"); !ok || v.Decode(&text) != nil {
+		return ""
+	}
+	return strings.ToLower(text)
+}
+
+func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.Value, error) {
+	out, errs := &head{limit: atom.MaxValue}, &tail{limit: maxCause}
+	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd.Env = append(append(os.Environ(), p.env...), environment(ctx, outcome)...)
+	cmd.Stdin = bytes.NewReader(append(bytes.Clone(in.JSON()), '\n'))
+	cmd.Stdout, cmd.Stderr = out, errs
+	group := inGroup(cmd)
+	cmd.Cancel = group.terminate
+	cmd.WaitDelay = p.grace
+	// What the program leaves behind may hold the pipes open; it is given a
+	// moment, then killed with the rest of the group.
+	err := group.run()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil, failed(exit.ProcessState, out, errs)
+	}
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay): // it ended well; what it left behind was killed
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return nil, atom.Errorf(CodeNotFound, "%w", p.notFound(err))
+	case err != nil:
+		return nil, fmt.Errorf("tasks: %s: %w", p.resource, err)
+	}
+	if out.over {
+		return nil, atom.Errorf(atom.CodeTooLarge, "the output is larger than %d bytes", atom.MaxValue)
+	}
+	return result(out.Bytes(), "the output")
+}
+
+// result returns the value that a task's output stands for.
+func result(text []byte, what string) (atom.Value, error) {
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return atom.Null, nil
+	case !json.Valid(text), !utf8.Valid(text):
+		return nil, atom.Errorf(CodeNoJSON, "%s is no JSON: %s", what, begin(text, 200))
+	}
+	return atom.FromJSON(text), nil
+}
+
+// begin returns the first characters of a text that came from outside.
+func begin(text []byte, limit int) string {
+	if len(text) > limit {
+		return strings.ToValidUTF8(string(text[:limit]), "\uFFFD") + "…"
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD")
+}
+
+// failed returns the failure of a program that ended with another status than 0.
+func failed(state *os.ProcessState, out *head, errs *tail) error {
+	var said struct{ Error, Cause string }
+	if json.Unmarshal(out.Bytes(), &said) == nil && said.Error != "" {
+		return atom.Errorf(said.Error, "%s", said.Cause)
+	}
+	code := "Exec.Exit" + strconv.Itoa(state.ExitCode())
+	if name := signalled(state); name != "" {
+		code = "Exec.Signal" + name
+	}
+	return atom.Errorf(code, "%s", errs)
+}
+
+// environment tells a program which call it is.
+func environment(ctx context.Context, outcome string) []string {
+	call := atom.CurrentCall(ctx)
+	env := []string{
+		"EBB_KEY=" + atom.IdempotencyKey(ctx),
+		"EBB_RUN=" + call.Run,
+		"EBB_PATH=" + call.Path,
+		"EBB_INCARNATION=" + strconv.Itoa(call.Incarnation),
+		"EBB_ATTEMPT=" + strconv.Itoa(call.Attempt),
+	}
+	if call.Revert {
+		return append(env, "EBB_REVERT=1", "EBB_OUTCOME="+outcome)
+	}
+	return append(env, "EBB_REVERT=0", "EBB_OUTCOME=")
+}

@@ -1,0 +1,110 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// A server is the body of an http: or https: task.
+type server struct {
+	url    string
+	client *http.Client
+}
+
+// maxRedirects is how often an answer may send the request elsewhere.
+const maxRedirects = 3
+
+var errRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
+
+// defaultClient has no timeout of its own: the call's context has the task's.
+var defaultClient = &http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return errRedirects
+	}
+	return nil
+}}
+
+func (r *Registry) server(resource string) (atom.Body, error) {
+	u, err := url.Parse(resource)
+	if err != nil {
+		return nil, fmt.Errorf("tasks: %w", err)
+	}
+	if u.Host == "" {
+		return nil, fmt.Errorf("tasks: %s names no host (such as https://example.org/book)", resource)
+	}
+	client := r.Client
+	if client == nil {
+		client = defaultClient
+	}
+	return &server{url: resource, client: client}, nil
+}
+
+// Execute asks the server.
+func (s *server) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	key := atom.IdempotencyKey(ctx)
+	if atom.CurrentCall(ctx).Revert {
+		key = atom.RevertKey(ctx)
+	}
+	return s.post(ctx, in, key)
+}
+
+// Revert asks the server under the revert's own idempotency key.
+func (s *server) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
+	return s.post(ctx, in, atom.RevertKey(ctx))
+}
+
+// Reverts reports that Revert does something.
+func (s *server) Reverts() bool { return true }
+
+// post sends the input. Key is the request's own: the undo of a booking is
+// another request than the booking, and must not be answered as its repetition.
+func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Value, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(argument(in).JSON()))
+	if err != nil {
+		return nil, fmt.Errorf("tasks: %w", err)
+	}
+	call := atom.CurrentCall(ctx)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Idempotency-Key", key)
+	req.Header.Set("Ebb-Run", url.PathEscape(call.Run))
+	req.Header.Set("Ebb-Path", url.PathEscape(call.Path))
+	req.Header.Set("Ebb-Attempt", strconv.Itoa(call.Attempt))
+	answer, err := s.client.Do(req)
+	if err != nil {
+		return nil, broken(ctx, err)
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxCause+1)) // what came is still of use
+		return nil, atom.Errorf("Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body), maxCause))
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
+	if err != nil {
+		return nil, broken(ctx, err)
+	}
+	if len(body) > atom.MaxValue {
+		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", s.url, atom.MaxValue)
+	}
+	return result(body, "the answer of "+s.url)
+}
+
+// broken returns the failure of a request that brought no whole answer: the
+// context's own when that has ended.
+func broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err // the method and URL are known to whoever reads the failure
+	}
+	return atom.Errorf(CodeSocket, "%w", err)
+}

@@ -1,0 +1,254 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// CodeNoMock is the code of the failure of a mocked state that is tried more
+// often than its mock has answers.
+const CodeNoMock = "Ebb.NoMock"
+
+// maxMocked is the highest attempt a mock may have an answer for.
+const maxMocked = 10_000
+
+// Mocks answer for states in place of their tasks. An answer depends on the
+// state's name and on which attempt of its visit it is, so a resumed run gets
+// the same as one that was not interrupted. A mocked state is undone by nothing,
+// for what it did was not real either.
+type Mocks struct {
+	states map[string]mock
+}
+
+// A mock is what one state answers.
+type mock struct {
+	name    string // in MockedResponses
+	answers []answer
+}
+
+type answer struct {
+	value   atom.Value
+	failure error // nil when value is the answer
+}
+
+// mockFile is the file's form, as Step Functions Local reads it.
+type mockFile struct {
+	StateMachines map[string]struct {
+		TestCases map[string]map[string]string
+	}
+	MockedResponses map[string]map[string]struct {
+		Return json.RawMessage
+		Throw  *struct{ Error, Cause string }
+	}
+}
+
+// ParseMocks reads a mock file of Step Functions Local:
+//
+//	{"StateMachines": {"trip": {"TestCases": {"paid": {"Pay": "Paid"}}}},
+//	 "MockedResponses": {"Paid": {
+//	   "0":   {"Throw": {"Error": "Busy", "Cause": "try again"}},
+//	   "1-2": {"Return": {"receipt": 7}}}}}
+//
+// The numbers are attempts of one visit of a state, from 0. Of a file with one
+// machine that one is taken whatever its name, and of a machine with one case
+// that one when testCase is "". Name stands for the file in messages; all that
+// is wrong in the file is reported at once.
+func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, error) {
+	var file mockFile
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		return nil, unreadable(name, text, decoder.InputOffset(), err)
+	}
+	m, ok := file.StateMachines[machine]
+	if !ok && len(file.StateMachines) == 1 {
+		for only := range maps.Values(file.StateMachines) {
+			m, ok = only, true
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("tasks: %s: StateMachines has no %q (it has %s)", name, machine, list(file.StateMachines))
+	}
+	chosen, ok := m.TestCases[testCase]
+	if testCase == "" && len(m.TestCases) == 1 {
+		for only := range maps.Values(m.TestCases) {
+			chosen, ok = only, true
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("tasks: %s: no test case %q (name one behind #: %s)", name, testCase, list(m.TestCases))
+	}
+	mocks, problems := file.responses(chosen)
+	for i := range problems {
+		problems[i] = fmt.Errorf("tasks: %s: %w", name, problems[i])
+	}
+	return mocks, errors.Join(problems...)
+}
+
+// responses returns the answers that a test case chooses.
+func (file *mockFile) responses(chosen map[string]string) (*Mocks, []error) {
+	var problems []error
+	mocks := &Mocks{states: make(map[string]mock, len(chosen))}
+	for _, state := range slices.Sorted(maps.Keys(chosen)) {
+		response := chosen[state]
+		if _, ok := file.MockedResponses[response]; !ok {
+			problems = append(problems, fmt.Errorf("the state %q is to answer %q, which MockedResponses does not have (it has %s)",
+				state, response, list(file.MockedResponses)))
+			continue
+		}
+		answers, err := file.answers(response)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		mocks.states[state] = mock{name: response, answers: answers}
+	}
+	return mocks, problems
+}
+
+// answers returns the answers of one response in the order of attempts.
+func (file *mockFile) answers(response string) ([]answer, error) {
+	byAttempt := map[int]answer{}
+	place := "MockedResponses/" + response
+	entries := file.MockedResponses[response]
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		entry := entries[key]
+		first, last, ok := attempts(key)
+		if !ok {
+			return nil, fmt.Errorf("%s/%s: the name must be an attempt or a range of them, such as 0 or 1-2, up to %d", place, key, maxMocked)
+		}
+		if (entry.Return == nil) == (entry.Throw == nil) {
+			return nil, fmt.Errorf("%s/%s must have one of Return and Throw", place, key)
+		}
+		a := answer{value: atom.FromJSON(entry.Return)}
+		if t := entry.Throw; t != nil {
+			a = answer{failure: atom.Errorf(t.Error, "%s", t.Cause)}
+			if t.Error == "" {
+				return nil, fmt.Errorf("%s/%s/Throw must have Error", place, key)
+			}
+		}
+		for n := first; n <= last; n++ {
+			if _, twice := byAttempt[n]; twice {
+				return nil, fmt.Errorf("%s has two answers for attempt %d", place, n)
+			}
+			byAttempt[n] = a
+		}
+	}
+	answers := make([]answer, len(byAttempt))
+	for n := range answers {
+		a, ok := byAttempt[n]
+		if !ok {
+			return nil, fmt.Errorf("%s has no answer for attempt %d, but for a later one", place, n)
+		}
+		answers[n] = a
+	}
+	return answers, nil
+}
+
+// attempts reads "0" or "1-2".
+func attempts(key string) (first, last int, ok bool) {
+	from, to, isRange := strings.Cut(key, "-")
+	if !isRange {
+		to = from
+	}
+	first, err := strconv.Atoi(from)
+	if err != nil {
+		return 0, 0, false
+	}
+	last, err = strconv.Atoi(to)
+	return first, last, err == nil && 0 <= first && first <= last && last <= maxMocked
+}
+
+// unreadable returns the error of a text that is no mock file, with its place.
+func unreadable(name string, text []byte, at int64, err error) error {
+	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at = broken.Offset
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		at = wrong.Offset
+		err = fmt.Errorf("%s must not be %s", strings.ReplaceAll(wrong.Field, ".", "/"), wrong.Value)
+	}
+	before := text[:min(max(int(at), 0), len(text))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fmt.Errorf("tasks: %s:%d:%d: %s (a mock file has StateMachines and MockedResponses, as Step Functions Local's)",
+		name, line, column, strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// list returns the names in a map, for people.
+func list[V any](m map[string]V) string {
+	if len(m) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
+
+// cover reports whether each of the states is mocked, and there is one.
+func (m *Mocks) cover(states []string) bool {
+	if m == nil || len(states) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(states, func(state string) bool { _, ok := m.states[state]; return !ok })
+}
+
+// mocked is a task that asks the mocks first.
+type mocked struct {
+	mocks   *Mocks
+	body    atom.Body // what does the task when no mock does; nil when there is nothing
+	missing error     // why there is nothing
+}
+
+// Execute answers as the mock of the calling state does, or does the task.
+func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	call := atom.CurrentCall(ctx)
+	m, ok := b.mocks.states[stateOf(call.Path)]
+	switch {
+	case ok && call.Revert:
+		return atom.Null, nil
+	case ok:
+		return m.answer(call.Attempt)
+	case b.body == nil:
+		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)
+	}
+	return b.body.Execute(ctx, in)
+}
+
+// Revert does nothing for a mocked state, and undoes any other.
+func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
+	if _, ok := b.mocks.states[stateOf(atom.CurrentCall(ctx).Path)]; ok {
+		return atom.Null, nil
+	}
+	if b.body == nil {
+		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)
+	}
+	return b.body.Revert(ctx, in, did)
+}
+
+// Reverts reports whether there is, or may be, something to undo.
+func (b mocked) Reverts() bool { return b.body == nil || b.body.Reverts() }
+
+// answer returns what the mock answers to an attempt, counted from 1.
+func (m mock) answer(attempt int) (atom.Value, error) {
+	if n := attempt - 1; n >= 0 && n < len(m.answers) {
+		return m.answers[n].value, m.answers[n].failure
+	}
+	return nil, atom.Errorf(CodeNoMock, "the mock %q has %d answers and is asked for attempt %d, counted from 0", m.name, len(m.answers), attempt-1)
+}
+
+// stateOf returns the name of the state that the atom at path is a visit of:
+// Pay for Fork[0]/Pay#2.
+func stateOf(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if i := strings.LastIndexByte(name, '#'); i > 0 && i < len(name)-1 && strings.Trim(name[i+1:], "0123456789") == "" {
+		name = name[:i]
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}

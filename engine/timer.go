@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// timerKey is what a timer is for: an atom of the plan (counted from 1 so that
+// zero means none), a grown node, or neither: the run's deadline.
+type timerKey struct {
+	plan int32
+	node *scheduler.Node
+	atom int32
+}
+
+func keyOf(cmd *scheduler.Command) timerKey {
+	if cmd.Node != nil {
+		return timerKey{node: cmd.Node, atom: -1}
+	}
+	return timerKey{plan: cmd.Atom + 1, atom: cmd.Atom}
+}
+
+func (k timerKey) path(d *driver) string {
+	switch {
+	case k.node != nil:
+		return k.node.Path
+	case k.plan > 0:
+		return d.e.plan.Atoms[k.plan-1].Name()
+	default:
+		return ""
+	}
+}
+
+func (k timerKey) kind() storage.TimerKind {
+	switch {
+	case k.node != nil && k.node.Spec.Kind == flow.Timer:
+		return storage.TimerWait
+	case k.node != nil || k.plan > 0:
+		return storage.TimerRetry
+	default:
+		return storage.TimerDeadline
+	}
+}
+
+func (d *driver) setTimer(cmd *scheduler.Command) {
+	k := keyOf(cmd)
+	d.timers.set(k, cmd.Due)
+	d.keepTimer(k.path(d), k.kind(), cmd.Due)
+}
+
+func (d *driver) dropTimer(cmd *scheduler.Command) {
+	k := keyOf(cmd)
+	d.timers.drop(k)
+	d.keepTimer(k.path(d), k.kind(), time.Time{})
+}
+
+// timers are the waits of one run, nearest first. Dropped ones stay in the heap
+// until they come up.
+type timers struct {
+	at   map[timerKey]time.Time
+	heap timerHeap
+}
+
+type timer struct {
+	key timerKey
+	at  time.Time
+	n   int // order of setting, among equals
+}
+
+func (t *timers) set(k timerKey, at time.Time) {
+	if t.at == nil {
+		t.at = map[timerKey]time.Time{}
+	}
+	if k == (timerKey{}) {
+		k.atom = -1
+	}
+	t.at[k] = at
+	t.heap.n++
+	heap.Push(&t.heap, timer{k, at, t.heap.n})
+}
+
+func (t *timers) drop(k timerKey) { delete(t.at, k) }
+
+// next returns when the nearest timer is due, if there is one.
+func (t *timers) next() (time.Time, bool) {
+	for len(t.heap.list) > 0 {
+		top := t.heap.list[0]
+		if at, ok := t.at[top.key]; ok && at.Equal(top.at) {
+			return at, true
+		}
+		heap.Pop(&t.heap)
+	}
+	return time.Time{}, false
+}
+
+// due takes out the timers that are due by now.
+func (t *timers) due(now time.Time) []timerKey {
+	var keys []timerKey
+	for {
+		at, ok := t.next()
+		if !ok || at.After(now) {
+			return keys
+		}
+		top := heap.Pop(&t.heap).(timer)
+		delete(t.at, top.key)
+		keys = append(keys, top.key)
+	}
+}
+
+type timerHeap struct {
+	list []timer
+	n    int
+}
+
+func (h *timerHeap) Len() int { return len(h.list) }
+func (h *timerHeap) Less(i, j int) bool {
+	if a, b := h.list[i].at, h.list[j].at; !a.Equal(b) {
+		return a.Before(b)
+	}
+	return h.list[i].n < h.list[j].n
+}
+func (h *timerHeap) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *timerHeap) Push(x any)    { h.list = append(h.list, x.(timer)) }
+func (h *timerHeap) Pop() any {
+	last := h.list[len(h.list)-1]
+	h.list[len(h.list)-1] = timer{}
+	h.list = h.list[:len(h.list)-1]
+	return last
+}
