@@ -16,12 +16,12 @@ var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "con
 // internalUsers says which folders may import each package below internal/.
 // Such a package serves rooms and imports none.
 var internalUsers = map[string][]string{
-	"internal/archtest":    {},                           // tests only
-	"internal/conformance": {},                           // tests only
-	"internal/failpoint":   {"storage", "engine", "cmd"}, // where a test may kill the process
-	"internal/filelock":    {"storage/sqlstore"},         // the turnstile and the owners' locks of SQLite files
-	"internal/jsonpath":    {"flow/asl"},                 // the dialect of the States Language
-	"internal/testlog":     {},                           // a command of .ci/run
+	"internal/archtest":    {},                               // tests only
+	"internal/conformance": {"engine/internal/taskflowtest"}, // tests only
+	"internal/failpoint":   {"storage", "engine", "cmd"},     // where a test may kill the process
+	"internal/filelock":    {"storage/sqlstore"},             // the turnstile and the owners' locks of SQLite files
+	"internal/jsonpath":    {"flow/asl"},                     // the dialect of the States Language
+	"internal/testlog":     {},                               // a command of .ci/run
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.

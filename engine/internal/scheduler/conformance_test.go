@@ -1,0 +1,56 @@
+package scheduler_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/conformance"
+)
+
+// taskflowFiles are the files of recorded cases.
+var taskflowFiles = []string{"named", "open", "peer_bugs"}
+
+// TestConformanceTaskFlow plays every recorded case in the canonical serial
+// order, a commit per write, and compares everything.
+func TestConformanceTaskFlow(t *testing.T) {
+	t.Parallel()
+	for _, file := range taskflowFiles {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			tally := conformance.NewTaskFlowTally(file, "serial")
+			for _, rec := range conformance.TaskFlow(t, file) {
+				if departure := rec.Departure(); departure != "" {
+					tally.LeaveOut(departure)
+					continue
+				}
+				tally.Add(rec, rec.Compare(playCase(t, rec)))
+			}
+			tally.Print(t)
+		})
+	}
+}
+
+// playCase plays a case in the canonical order. A flow that is refused is an
+// outcome, too.
+func playCase(t *testing.T, rec *conformance.TaskFlowRecord) *conformance.TaskFlowOutcome {
+	t.Helper()
+	d, err := newDriver(t, &rec.Case)
+	if err != nil {
+		return &conformance.TaskFlowOutcome{BuildError: refusal(err)}
+	}
+	return d.play()
+}
+
+// refusal returns TaskFlow's word for why a flow is refused.
+func refusal(err error) string {
+	for kind, word := range map[error]string{
+		flow.ErrDuplicate: "Duplicate", flow.ErrMissing: "MissingDependencies",
+		flow.ErrAmbiguous: "AmbiguousDependency", flow.ErrCycle: "DependencyFailure",
+	} {
+		if errors.Is(err, kind) {
+			return word
+		}
+	}
+	return err.Error()
+}
