@@ -113,11 +113,29 @@ func (d *driver) flush() error {
 	d.head.Seq++
 	d.head.Memory = nil
 	d.dirty = false
-	// The store keeps the slices of a checkpoint, so the next gets its own.
-	d.cp = storage.Checkpoint{}
-	clear(d.at)
+	d.renew()
 	d.tell()
 	return nil
+}
+
+// maxEntries is how many lines of history may wait for one commit: what only
+// computes rides along with what does not, but not for ever.
+const maxEntries = 1000
+
+// room reports whether the checkpoint may grow further.
+func (d *driver) room() bool { return len(d.cp.History) < maxEntries }
+
+// renew empties the checkpoint and keeps its room.
+func (d *driver) renew() {
+	cp := &d.cp
+	clear(cp.Atoms)
+	clear(cp.History)
+	clear(cp.Payloads)
+	*cp = storage.Checkpoint{
+		Atoms: cp.Atoms[:0], History: cp.History[:0], Payloads: cp.Payloads[:0],
+		Push: cp.Push[:0], Timers: cp.Timers[:0],
+	}
+	clear(d.at)
 }
 
 // commitTries is how often a checkpoint is offered to a store that fails in

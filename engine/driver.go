@@ -40,6 +40,7 @@ type driver struct {
 	ended   []scheduler.Event // of calls made on this goroutine
 	timers  timers
 	over    *scheduler.Command
+	moved   bool // the last events led to commands
 	atomCtx context.Context
 	halt    context.CancelCauseFunc // of atomCtx
 }
@@ -70,23 +71,24 @@ func (d *driver) drive(fresh bool) error {
 			}
 		default:
 		}
+		d.moved = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
 			return err
+		}
+		if d.moved && d.over == nil && d.room() {
+			continue
 		}
 		if err := d.flush(); err != nil {
 			return err
 		}
-		if d.over != nil {
-			return nil
-		}
-		if d.launch() {
+		if d.over != nil || d.launch() {
 			continue
 		}
 		if err := d.wait(suspend); err != nil {
 			return err
 		}
 	}
-	return d.flush()
+	return nil
 }
 
 // feed gives an event to the scheduler and does what it asks for, until it asks
@@ -97,6 +99,7 @@ func (d *driver) feed(ev scheduler.Event) error {
 		ev.Now = d.now
 		again = false
 		cmds := d.s.Step(ev)
+		d.moved = d.moved || len(cmds) > 0
 		for i := range cmds {
 			next, asked, err := d.do(&cmds[i])
 			if err != nil {
@@ -136,7 +139,10 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.AskDeciders:
 		return d.askDeciders(cmd), true, nil
 	case scheduler.AskLanguage:
-		return d.askLanguage(cmd), true, nil
+		if !d.room() {
+			err = d.flush()
+		}
+		return d.askLanguage(cmd), err == nil, err
 	case scheduler.AskUndo:
 		answer, err = d.topOfStack()
 		return answer, err == nil, err

@@ -73,9 +73,6 @@ func (e *Engine) find(ctx context.Context, id string, opts []RunOption) (storage
 	}
 	b.run.Created = e.now()
 	b.run.Input = storage.Held{Data: b.whole}
-	if len(b.whole) > storage.InlineLimit {
-		b.run.Input.Ref, b.run.Refs = 1, 1
-	}
 	switch err := e.store.Create(ctx, b.run); {
 	case errors.Is(err, storage.ErrExists):
 		run, err := e.store.Run(ctx, id)

@@ -8,22 +8,23 @@ import (
 // A head keeps the first bytes that are written to it and drops the rest, so a
 // program that writes without end neither blocks nor fills the memory.
 type head struct {
-	bytes.Buffer
-
+	kept  bytes.Buffer
 	limit int
 	over  bool // more was written than is kept
 }
 
 // Write keeps what there is room for.
 func (h *head) Write(p []byte) (int, error) {
-	room := h.limit - h.Len()
-	if len(p) > room {
+	if room := h.limit - h.kept.Len(); len(p) > room {
 		h.over = true
-		h.Buffer.Write(p[:room])
+		h.kept.Write(p[:room])
 		return len(p), nil
 	}
-	return h.Buffer.Write(p)
+	return h.kept.Write(p)
 }
+
+// Bytes returns what was kept.
+func (h *head) Bytes() []byte { return h.kept.Bytes() }
 
 // A tail keeps the last bytes that are written to it.
 type tail struct {

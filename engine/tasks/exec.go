@@ -118,14 +118,13 @@ func (p *program) notFound(err error) error {
 	return fmt.Errorf("tasks: %s: there is no program %s (%s)", p.resource, p.path, fix)
 }
 
-// Execute runs the program. In an undo, where a language names a task of its
-// own for it, the call in ctx says so.
+// Execute runs the program.
 func (p *program) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
-	return p.run(ctx, argument(in), outcomeOf(in))
+	return p.run(ctx, argument(in), "")
 }
 
-// Revert runs the program with EBB_REVERT=1; programs that are to be undone
-// otherwise are given another program in the definition.
+// Revert runs the program as one that undoes another: EBB_REVERT is 1, and
+// EBB_OUTCOME tells what is known of the other.
 func (p *program) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
 	return p.run(ctx, argument(in), did.String())
 }
@@ -142,16 +141,6 @@ func argument(in atom.Values) atom.Value {
 	return in.Object()
 }
 
-// outcomeOf returns the outcome that a language's undo task is told in its
-// input, see asl.Machine.Undo; "" when it is told none.
-func outcomeOf(in atom.Values) string {
-	var text string
-	if v, ok := in.Input().Field("Outcome"); !ok || v.Decode(&text) != nil {
-		return ""
-	}
-	return strings.ToLower(text)
-}
-
 func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.Value, error) {
 	out, errs := &head{limit: atom.MaxValue}, &tail{limit: maxCause}
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
@@ -160,9 +149,7 @@ func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.
 	cmd.Stdout, cmd.Stderr = out, errs
 	group := inGroup(cmd)
 	cmd.Cancel = group.terminate
-	cmd.WaitDelay = p.grace
-	// What the program leaves behind may hold the pipes open; it is given a
-	// moment, then killed with the rest of the group.
+	cmd.WaitDelay = p.grace // also for what the program leaves behind and holds its output open
 	err := group.run()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

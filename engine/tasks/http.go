@@ -49,11 +49,7 @@ func (r *Registry) server(resource string) (atom.Body, error) {
 
 // Execute asks the server.
 func (s *server) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
-	key := atom.IdempotencyKey(ctx)
-	if atom.CurrentCall(ctx).Revert {
-		key = atom.RevertKey(ctx)
-	}
-	return s.post(ctx, in, key)
+	return s.post(ctx, in, atom.IdempotencyKey(ctx))
 }
 
 // Revert asks the server under the revert's own idempotency key.

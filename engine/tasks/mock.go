@@ -176,7 +176,7 @@ func unreadable(name string, text []byte, at int64, err error) error {
 		at = wrong.Offset
 		err = fmt.Errorf("%s must not be %s", strings.ReplaceAll(wrong.Field, ".", "/"), wrong.Value)
 	}
-	before := text[:min(max(int(at), 0), len(text))]
+	before := text[:min(max(int(at)-1, 0), len(text))] // offsets are behind what is wrong
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Errorf("tasks: %s:%d:%d: %s (a mock file has StateMachines and MockedResponses, as Step Functions Local's)",
@@ -209,13 +209,10 @@ type mocked struct {
 // Execute answers as the mock of the calling state does, or does the task.
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := atom.CurrentCall(ctx)
-	m, ok := b.mocks.states[stateOf(call.Path)]
-	switch {
-	case ok && call.Revert:
-		return atom.Null, nil
-	case ok:
+	if m, ok := b.mocks.states[stateOf(call.Path)]; ok {
 		return m.answer(call.Attempt)
-	case b.body == nil:
+	}
+	if b.body == nil {
 		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)
 	}
 	return b.body.Execute(ctx, in)
