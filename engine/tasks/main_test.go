@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"os"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,13 +21,16 @@ func calling(t *testing.T, call atom.Call) context.Context {
 	return atom.WithCall(t.Context(), &call)
 }
 
-// script writes a shell program and returns its path.
-func script(t *testing.T, path, text string) string {
+// script writes a shell program.
+func script(t *testing.T, path, text string) {
 	t.Helper()
+	// A program that is forked meanwhile would hold the file open for writing,
+	// and what is open for writing cannot be run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 // failure returns the stored form of an error.
