@@ -18,18 +18,17 @@ func (d *driver) final() conformance.TaskFlowFinal {
 	for i := range d.plan.Atoms {
 		out.Atoms[d.plan.Atoms[i].Name()] = d.finalAtom(int32(i))
 	}
-	for symbol := range d.plan.Symbols {
-		if values, all := d.symbol(symbol); all && len(values) > 0 {
-			out.Symbols[symbol] = values
-		}
+	symbols := slices.Collect(d.plan.Symbols)
+	for symbol := range d.c.Store {
+		symbols = append(symbols, symbol)
 	}
-	for symbol, value := range d.c.Store {
-		provided := slices.Contains(slices.Collect(d.plan.Symbols), symbol)
-		switch {
-		case !provided:
-			out.Symbols[symbol] = []json.RawMessage{value}
-		case out.Symbols[symbol] != nil:
-			out.Symbols[symbol] = append(out.Symbols[symbol], value)
+	for _, symbol := range symbols {
+		values, all := d.symbol(symbol)
+		if value, stored := d.c.Store[symbol]; stored {
+			values = append(values, value)
+		}
+		if all && len(values) > 0 {
+			out.Symbols[symbol] = values
 		}
 	}
 	for _, values := range out.Symbols {
@@ -59,8 +58,8 @@ func (d *driver) finalAtom(i int32) conformance.TaskFlowAtom {
 	return out
 }
 
-// symbol returns the values of a symbol, and whether every provider has one:
-// otherwise it is not listed. Providers that were left out, and failures, do not
+// symbol returns what atoms provide under a symbol, and whether each of them has
+// a value: otherwise it is not listed. Providers that were left out, and failures, do not
 // count.
 func (d *driver) symbol(symbol string) (values []json.RawMessage, all bool) {
 	all = true
