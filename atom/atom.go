@@ -32,7 +32,6 @@ type Atom struct {
 	provides   []Provide
 	body       Body
 	control    Controller
-	pivot      bool
 }
 
 type injected struct {
@@ -145,9 +144,6 @@ func (a *Atom) Controller() Controller { return a.control }
 
 // Reverts reports whether undoing the atom does anything.
 func (a *Atom) Reverts() bool { return a.kind == KindRetry || a.body != nil && a.body.Reverts() }
-
-// IsPivot reports whether the atom is a point of no return.
-func (a *Atom) IsPivot() bool { return a.pivot }
 
 // New returns a task of the given name around a plain body: what [Task] and
 // [Func] are made of.

@@ -13,21 +13,27 @@ type Backoff struct {
 	Max   time.Duration // what no wait exceeds; 0 is without limit
 }
 
-// Exponential doubles the wait from first up to at most max.
-func Exponential(first, max time.Duration) Backoff { return Backoff{First: first, Rate: 2, Max: max} }
+// Exponential doubles the wait from first up to at most limit.
+func Exponential(first, limit time.Duration) Backoff {
+	return Backoff{First: first, Rate: 2, Max: limit}
+}
 
 // Constant waits the same time before every further try.
 func Constant(d time.Duration) Backoff { return Backoff{First: d, Rate: 1} }
 
-// After returns the wait after the given number of tries, from 1.
+// After returns the wait after the given number of tries, from 1. It never
+// falls as tries rise.
 func (b Backoff) After(tries int) time.Duration {
-	rate := max(b.Rate, 1)
-	wait := float64(b.First) * math.Pow(rate, float64(max(tries-1, 0)))
+	if b.First <= 0 {
+		return 0
+	}
+	limit := time.Duration(math.MaxInt64)
 	if b.Max > 0 {
-		wait = min(wait, float64(b.Max))
+		limit = b.Max
 	}
-	if wait >= math.MaxInt64 {
-		return math.MaxInt64
+	wait := float64(b.First) * math.Pow(max(b.Rate, 1), float64(max(tries-1, 0)))
+	if wait >= float64(limit) {
+		return limit
 	}
-	return time.Duration(wait)
+	return min(time.Duration(wait), limit)
 }

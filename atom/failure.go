@@ -68,28 +68,40 @@ func (e *codedError) ErrorCode() string { return e.code }
 
 // NewFailure returns the stored form of err, as the atom at path failed with it
 // in the given attempt. The code is that of the outermost error in err's chain
-// with a method ErrorCode() string; errors without one are [CodeError], and a
-// context's deadline is [CodeTimeout].
+// with a method ErrorCode() string. Errors without one have [CodeTimeout] for a
+// context's deadline, [CodeCancelled] for its cancellation, and [CodeError] else.
+//
+// A Failure that is passed on as it is keeps its message and stack too; one that
+// is wrapped adds its text to that of the errors around it.
 func NewFailure(path string, attempt int, err error) *Failure {
 	f := &Failure{Atom: path, Code: CodeError, Message: err.Error(), Attempt: attempt}
 	var coded interface{ ErrorCode() string }
-	var stored *Failure
-	var panicked *PanicError
 	switch {
-	case errors.As(err, &stored):
-		f.Code, f.Message, f.Stack, f.Bare = stored.Code, stored.Message, stored.Stack, stored.Bare
-	case errors.As(err, &panicked):
-		f.Code, f.Stack = CodePanic, panicked.Stack
 	case errors.As(err, &coded):
 		f.Code = coded.ErrorCode()
-	case errors.Is(err, ErrValueTooLarge):
-		f.Code = CodeTooLarge
+		f.take(coded, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Code = CodeTimeout
 	case errors.Is(err, context.Canceled):
 		f.Code = CodeCancelled
 	}
+	if f.Code == "" && !f.Bare {
+		f.Code = CodeError
+	}
 	return f
+}
+
+// take adds what those errors that give the code know beside it.
+func (f *Failure) take(coded any, err error) {
+	switch coded := coded.(type) {
+	case *PanicError:
+		f.Stack = coded.Stack
+	case *Failure:
+		f.Stack = coded.Stack
+		if err == error(coded) { // as it is, not wrapped
+			f.Message, f.Bare = coded.Message, coded.Bare
+		}
+	}
 }
 
 // A PanicError is what a panic in user code becomes.
@@ -100,3 +112,6 @@ type PanicError struct {
 
 // Error says what the panic was about; the stack is kept apart.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// ErrorCode returns [CodePanic].
+func (e *PanicError) ErrorCode() string { return CodePanic }

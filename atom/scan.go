@@ -3,6 +3,7 @@ package atom
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Values are looked into without being decoded: a consumer that needs one field
@@ -113,7 +114,7 @@ func skipValue(text []byte, i int) int {
 			i++
 			continue
 		default:
-			for i < len(text) && bytes.IndexByte([]byte(",:]} \n\t\r"), text[i]) < 0 {
+			for i < len(text) && strings.IndexByte(",:]} \n\t\r", text[i]) < 0 {
 				i++
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -28,16 +29,31 @@ type Reverter[In, Out any] interface {
 // an input that is no struct.
 //
 // Task panics when t has a method named Revert that is not a
-// Reverter[In, Out]'s: such a task would silently never be undone.
+// Reverter[In, Out]'s, or has it only as a pointer: such a task would silently
+// never be undone.
 func Task[In, Out any](name string, t Executor[In, Out], opts ...Option) *Atom {
 	body := &typed[In, Out]{task: t}
 	if r, ok := any(t).(Reverter[In, Out]); ok {
 		body.reverter = r
-	} else if m := reflect.ValueOf(t).MethodByName("Revert"); m.IsValid() {
-		want := reflect.TypeFor[func(context.Context, In, Outcome[Out]) error]()
-		panic(fmt.Sprintf("atom: task %q: Revert has type %v; want %v", name, m.Type(), want))
+	} else {
+		refuseRevert[In, Out](name, reflect.ValueOf(t))
 	}
 	return newTyped(name, body, opts)
+}
+
+// refuseRevert panics when t, which is no Reverter, looks as if it were meant
+// to be one.
+func refuseRevert[In, Out any](name string, t reflect.Value) {
+	if !t.IsValid() {
+		panic(fmt.Sprintf("atom: task %q has no body", name))
+	}
+	want := reflect.TypeFor[func(context.Context, In, Outcome[Out]) error]()
+	if m := t.MethodByName("Revert"); m.IsValid() {
+		panic(fmt.Sprintf("atom: task %q: Revert has type %v; want %v", name, m.Type(), want))
+	}
+	if _, ok := reflect.PointerTo(t.Type()).MethodByName("Revert"); ok {
+		panic(fmt.Sprintf("atom: task %q: Revert is a method of *%v; pass a pointer", name, t.Type()))
+	}
 }
 
 // Func returns a task that executes f and cannot be undone.
@@ -155,35 +171,59 @@ type field struct {
 	name     string
 	typ      reflect.Type
 	optional bool
+	depth    int // in how many embedded structs it stands
 }
 
 // fieldsOf returns the symbols that the fields of a struct stand for, and
 // whether t is a struct that is taken apart. Types with an encoding of their
-// own are taken whole.
+// own are taken whole. Embedded structs are taken apart as encoding/json does
+// it: of two fields with one name the outer one counts, and if neither is the
+// outer one, none does.
 func fieldsOf(t reflect.Type) ([]field, bool) {
 	if t.Kind() != reflect.Struct || hasOwnEncoding(t) {
 		return nil, false
 	}
+	fields := allFields(t, 0, nil)
+	return slices.DeleteFunc(slices.Clone(fields), func(f field) bool {
+		rivals := 0
+		for _, other := range fields {
+			if other.name == f.name && other.depth <= f.depth {
+				rivals++
+			}
+		}
+		return rivals > 1
+	}), true
+}
+
+// allFields returns the encoded fields of t and of the structs embedded in it.
+// within are the types around t, so that one which embeds itself comes to an end.
+func allFields(t reflect.Type, depth int, within []reflect.Type) []field {
 	var fields []field
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+	for f := range t.Fields() {
+		tag := f.Tag.Get("json")
+		name, opts, _ := strings.Cut(tag, ",")
 		if f.Anonymous && name == "" {
-			if inner, ok := fieldsOf(f.Type); ok {
-				fields = append(fields, inner...)
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct && !hasOwnEncoding(inner) {
+				if inner != t && !slices.Contains(within, inner) {
+					fields = append(fields, allFields(inner, depth+1, append(slices.Clip(within), t))...)
+				}
 				continue
 			}
 		}
-		if !f.IsExported() || name == "-" {
+		if !f.IsExported() || tag == "-" {
 			continue
 		}
 		if name == "" {
 			name = f.Name
 		}
 		optional := f.Type.Kind() == reflect.Pointer || strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero")
-		fields = append(fields, field{name, f.Type, optional})
+		fields = append(fields, field{name, f.Type, optional, depth})
 	}
-	return fields, true
+	return fields
 }
 
 func hasOwnEncoding(t reflect.Type) bool {

@@ -14,7 +14,7 @@ const MaxValue = 1 << 20
 const CodecJSON byte = 'j'
 
 // ErrValueTooLarge is returned when an encoded value is larger than [MaxValue].
-var ErrValueTooLarge = fmt.Errorf("atom: the encoded value is larger than %d bytes", MaxValue)
+var ErrValueTooLarge = Errorf(CodeTooLarge, "atom: the encoded value is larger than %d bytes", MaxValue)
 
 // A Value is an encoded value as it is stored and passed between atoms: one
 // codec byte, then the encoded text. The nil Value means that there is no value
@@ -30,6 +30,9 @@ var Null = Value{CodecJSON, 'n', 'u', 'l', 'l'}
 func Encode(v any) (Value, error) {
 	switch v := v.(type) {
 	case Value:
+		if len(v) > MaxValue {
+			return nil, ErrValueTooLarge
+		}
 		return v, nil
 	case nil:
 		return Null, nil
@@ -110,7 +113,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 
 // Field returns the member of a JSON object under key, and whether v is an
 // object that has it. A member that occurs twice counts by its last occurrence,
-// as in encoding/json.
+// as in encoding/json. The text must be UTF-8, as all that is encoded here is.
 func (v Value) Field(key string) (Value, bool) {
 	var found []byte
 	ok := false
