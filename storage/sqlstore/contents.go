@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -51,13 +50,19 @@ func payloadsOf(ctx context.Context, s *session, n int64) storage.Payloads {
 	}
 }
 
+// Live atoms are in one table, the others in another; a path is in one of them.
 const (
-	upsertAtom = `INSERT INTO atoms (run, path, live, record) VALUES (?, ?, ?, ?)
-ON CONFLICT (run, path) DO UPDATE SET live = excluded.live, record = excluded.record`
-	deleteAtom      = `DELETE FROM atoms WHERE run = ? AND path = ?`
-	selectAtoms     = `SELECT path, record FROM atoms WHERE run = ?`
-	selectLiveAtoms = `SELECT path, record FROM atoms INDEXED BY atoms_live WHERE run = ? AND live`
-	selectAtom      = `SELECT path, record FROM atoms WHERE run = ? AND path = ?`
+	upsertLive = `INSERT INTO atoms (run, path, record) VALUES (?, ?, ?)
+ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
+	upsertSettled = `INSERT INTO settled (run, path, record) VALUES (?, ?, ?)
+ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
+	deleteLive      = `DELETE FROM atoms WHERE run = ? AND path = ?`
+	deleteSettled   = `DELETE FROM settled WHERE run = ? AND path = ?`
+	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = ?1 ORDER BY path`
+	selectAtoms     = `SELECT path, record FROM atoms WHERE run = ?1
+UNION ALL SELECT path, record FROM settled WHERE run = ?1 ORDER BY path`
+	selectAtom = `SELECT path, record FROM atoms WHERE run = ?1 AND path = ?2
+UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path = ?2`
 )
 
 type atomRow struct {
@@ -66,16 +71,26 @@ type atomRow struct {
 }
 
 func writeAtoms(w *session, n int64, atoms []storage.Atom, forget []string) error {
+	ctx := context.Background()
 	var record []byte
 	for i := range atoms {
+		upsert, other := upsertSettled, deleteLive
+		if atoms[i].Live {
+			upsert, other = upsertLive, deleteSettled
+		}
 		record, _ = atoms[i].AppendBinary(record[:0])
-		if _, err := w.exec(context.Background(), upsertAtom, n, atoms[i].Path, atoms[i].Live, record); err != nil {
+		if _, err := w.exec(ctx, upsert, n, atoms[i].Path, record); err != nil {
+			return err
+		}
+		if _, err := w.exec(ctx, other, n, atoms[i].Path); err != nil {
 			return err
 		}
 	}
 	for _, path := range forget {
-		if _, err := w.exec(context.Background(), deleteAtom, n, path); err != nil {
-			return err
+		for _, query := range [...]string{deleteLive, deleteSettled} {
+			if _, err := w.exec(ctx, query, n, path); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -96,7 +111,6 @@ func readAtoms(ctx context.Context, s *session, n int64, query string, args ...a
 		}
 		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b storage.Atom) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

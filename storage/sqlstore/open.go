@@ -131,7 +131,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.turns, err = newTurnstile(s.file); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
-	if s.db, err = sqlx.Open("sqlite", uri(s.file, "rwc")); err != nil {
+	if s.db, err = sqlx.Open("sqlite", uri(s.file, "rwc", "cache_size(-32000)")); err != nil {
 		return err
 	}
 	conn, err := newSession(ctx, s.db)

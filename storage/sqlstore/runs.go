@@ -272,6 +272,7 @@ const selectState = `SELECT r.n, r.state, r.owner FROM runs r JOIN origins o ON 
 var deleteAll = [...]string{
 	`DELETE FROM labels WHERE run = ?`,
 	`DELETE FROM atoms WHERE run = ?`,
+	`DELETE FROM settled WHERE run = ?`,
 	`DELETE FROM undo WHERE run = ?`,
 	`DELETE FROM history WHERE run = ?`,
 	`DELETE FROM payloads WHERE run = ?`,

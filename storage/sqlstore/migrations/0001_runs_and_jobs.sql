@@ -56,14 +56,21 @@ CREATE TABLE labels (
 ) WITHOUT ROWID;
 CREATE INDEX labels_value ON labels (key, value, run);
 
+-- The atoms that are needed to go on with a run, so that taking it up reads one range and nothing else.
 CREATE TABLE atoms (
   run    INTEGER NOT NULL,
   path   TEXT    NOT NULL,
-  live   INTEGER NOT NULL,
   record BLOB    NOT NULL,
   PRIMARY KEY (run, path)
 ) WITHOUT ROWID;
-CREATE INDEX atoms_live ON atoms (run) WHERE live;
+
+-- The atoms that are kept to be shown and undone. A path is in one of the two.
+CREATE TABLE settled (
+  run    INTEGER NOT NULL,
+  path   TEXT    NOT NULL,
+  record BLOB    NOT NULL,
+  PRIMARY KEY (run, path)
+) WITHOUT ROWID;
 
 CREATE TABLE undo (
   run  INTEGER NOT NULL,

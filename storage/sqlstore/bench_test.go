@@ -1,0 +1,135 @@
+package sqlstore_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// stepper commits what one step of a linear flow writes: the end of one atom
+// with a result of 100 bytes, the begin of the next, and a line of history for
+// each.
+type stepper struct {
+	store storage.Store
+	claim storage.Claim
+	cp    storage.Checkpoint
+	i     int64
+}
+
+func newStepper(b *testing.B, s storage.Store, run string) *stepper {
+	b.Helper()
+	if err := s.Create(context.Background(), storage.Run{ID: run, Flow: "bench"}); err != nil {
+		b.Fatal(err)
+	}
+	claim, _, err := s.Begin(context.Background(), run)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &stepper{store: s, claim: claim}
+}
+
+func (s *stepper) step() error {
+	now := time.Now()
+	done, next := fmt.Sprint("task-", s.i), fmt.Sprint("task-", s.i+1)
+	result := make(atom.Value, 100)
+	result[0] = atom.CodecJSON
+	s.cp = storage.Checkpoint{
+		Head: storage.Head{Seq: s.i, State: states.FlowRunning, Entries: 2*s.i + 2, Time: now},
+		Atoms: []storage.Atom{
+			{Path: done, Live: true, State: states.TaskSuccess, Attempt: 1, Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now},
+			{Path: next, Live: true, State: states.TaskRunning, Attempt: 1, StartedAt: now},
+		},
+		History: []storage.Entry{
+			{Seq: 2*s.i + 1, Kind: storage.EntryAtom, Path: done, From: 1, To: 2, Time: now, Body: storage.Held{Data: result}},
+			{Seq: 2*s.i + 2, Kind: storage.EntryAtom, Path: next, To: 1, Time: now},
+		},
+	}
+	s.i++
+	return s.store.Commit(context.Background(), s.claim, &s.cp)
+}
+
+func openBench(b *testing.B) *sqlstore.Store {
+	b.Helper()
+	s := open(b, filepath.Join(b.TempDir(), "bench.db"))
+	b.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return s
+}
+
+// BenchmarkCommit is one run alone: each commit waits for the disk.
+func BenchmarkCommit(b *testing.B) {
+	s := newStepper(b, openBench(b), "a")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.step(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCommitMany is many runs at once, which share commits.
+func BenchmarkCommitMany(b *testing.B) {
+	for _, runs := range []int{2, 8, 64, 1000} {
+		b.Run(fmt.Sprint(runs), func(b *testing.B) {
+			store := openBench(b)
+			steppers := make([]*stepper, runs)
+			for i := range steppers {
+				steppers[i] = newStepper(b, store, fmt.Sprint("run", i))
+			}
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			b.ReportAllocs()
+			b.ResetTimer()
+			done := make(chan error, runs)
+			for _, s := range steppers {
+				go func() {
+					for left.Add(-1) >= 0 {
+						if err := s.step(); err != nil {
+							done <- err
+							return
+						}
+					}
+					done <- nil
+				}()
+			}
+			for range runs {
+				if err := <-done; err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBegin takes a run of a hundred atoms over and lets go of it.
+func BenchmarkBegin(b *testing.B) {
+	store := openBench(b)
+	s := newStepper(b, store, "a")
+	for range 100 {
+		if err := s.step(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	claim := s.claim
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := store.Release(b.Context(), claim, 0, time.Time{}); err != nil {
+			b.Fatal(err)
+		}
+		var err error
+		if claim, _, err = store.Begin(b.Context(), "a"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
