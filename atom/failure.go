@@ -92,13 +92,13 @@ func NewFailure(path string, attempt int, err error) *Failure {
 }
 
 // take adds what those errors that give the code know beside it.
-func (f *Failure) take(coded any, err error) {
+func (f *Failure) take(coded, whole any) {
 	switch coded := coded.(type) {
 	case *PanicError:
 		f.Stack = coded.Stack
 	case *Failure:
 		f.Stack = coded.Stack
-		if err == error(coded) { // as it is, not wrapped
+		if whole == any(coded) { // as it is, not wrapped
 			f.Message, f.Bare = coded.Message, coded.Bare
 		}
 	}
