@@ -68,7 +68,7 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 
 // flushEach commits when every change is to be committed by itself.
 func (d *driver) flushEach() error {
-	if d.e.policy == Each {
+	if d.e.policy == Each && !d.whole {
 		return d.flush()
 	}
 	return nil

@@ -41,6 +41,7 @@ type driver struct {
 	timers  timers
 	over    *scheduler.Command
 	moved   bool // the last events led to commands
+	whole   bool // the commands being done are to be committed together
 	atomCtx context.Context
 	halt    context.CancelCauseFunc // of atomCtx
 }
@@ -100,7 +101,13 @@ func (d *driver) feed(ev scheduler.Event) error {
 		again = false
 		cmds := d.s.Step(ev)
 		d.moved = d.moved || len(cmds) > 0
+		d.whole = ev.Kind == scheduler.Grown
 		for i := range cmds {
+			if d.whole && asks(cmds[i].Op) {
+				if err := d.endWhole(); err != nil {
+					return err
+				}
+			}
 			next, asked, err := d.do(&cmds[i])
 			if err != nil {
 				return err
@@ -109,8 +116,29 @@ func (d *driver) feed(ev scheduler.Event) error {
 				ev, again = next, true
 			}
 		}
+		if err := d.endWhole(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// endWhole ends what must be committed as a whole also under Each: what a
+// language answered is there with all that follows from it, or not at all.
+func (d *driver) endWhole() error {
+	if !d.whole {
+		return nil
+	}
+	d.whole = false
+	err := d.flushEach()
+	if err == nil && d.e.policy == Each {
+		d.launch()
+	}
+	return err
+}
+
+func asks(op scheduler.Op) bool {
+	return op == scheduler.AskLanguage || op == scheduler.AskUndo || op == scheduler.AskRetry || op == scheduler.AskDeciders
 }
 
 // do carries out one command. For one that asks it returns the answer.
@@ -120,7 +148,7 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		return answer, false, d.keep(cmd)
 	case scheduler.Execute, scheduler.Revert:
 		d.calls = append(d.calls, d.prepare(cmd))
-		if d.e.policy == Each {
+		if d.e.policy == Each && !d.whole {
 			err = d.flush()
 			d.launch()
 		}
@@ -289,7 +317,9 @@ func (d *driver) wait(suspend <-chan struct{}) error {
 // fire feeds the waits that are over.
 func (d *driver) fire() error {
 	for _, k := range d.timers.due(d.e.now()) {
-		d.keepTimer(k.path(d), k.kind(), time.Time{})
+		if k.kind() != storage.TimerDeadline { // that one holds until the run has ended
+			d.keepTimer(k.path(d), k.kind(), time.Time{})
+		}
 		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
 			return err
 		}

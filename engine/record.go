@@ -80,7 +80,7 @@ var nodeKinds = [...]storage.AtomKind{flow.Work: storage.KindTask, flow.Timer: s
 
 func (d *driver) scopeRecord(s *scheduler.Scope, r *scheduler.Record) storage.Atom {
 	a := storage.Atom{
-		Path: s.Path, Kind: storage.KindFlow, Live: true, Note: d.hold(s.Memory),
+		Path: s.Path, Kind: storage.KindFlow, Live: !s.Closed(), Note: d.hold(s.Memory),
 		Spec: atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)}),
 	}
 	d.fill(&a, r)

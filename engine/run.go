@@ -124,15 +124,20 @@ func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.
 }
 
 func (d *driver) load(snap *storage.Snapshot) error {
-	records := make([]scheduler.Loaded, len(snap.Atoms))
+	run := &snap.Run
+	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
 	for i := range snap.Atoms {
 		l, err := d.loaded(&snap.Atoms[i])
 		if err != nil {
 			return d.storeError(err)
 		}
-		records[i] = l
+		records = append(records, l)
+		if l.Spec != nil && l.Spec.Group != nil {
+			if records, err = d.loadEnded(&l, records); err != nil {
+				return d.storeError(err)
+			}
+		}
 	}
-	run := &snap.Run
 	if run.State != states.FlowPending || len(records) > 0 {
 		d.s.Load(run.State, run.Memory, records, run.Undos, run.Undo != storage.UndoNone)
 	}
@@ -146,6 +151,30 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		}
 	}
 	return nil
+}
+
+// loadEnded adds the children of an open fork that have ended: they are not
+// needed to go on, but their results are. Children are made in order, so the
+// first that is not there is the last to look for.
+func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
+	for i := range fork.Spec.Group.Count {
+		a, err := d.e.store.Atom(d.storeCtx(), d.claim.Run, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
+		if errors.Is(err, storage.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if a.Live {
+			continue // loaded with the others
+		}
+		l, err := d.loaded(&a)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, l)
+	}
+	return records, nil
 }
 
 // letGo gives the run back after a stop, so that whoever comes next need not

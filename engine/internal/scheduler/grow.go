@@ -105,8 +105,13 @@ func (s *Scheduler) takeUp(scope *Scope) {
 			s.nodeEnded(n) // it ended, and what that means was not recorded yet
 		case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
 			s.waitNode(n)
+		case n.Spec.Kind == flow.Fork && n.failedAt >= 0:
+			for _, c := range slices.Clone(n.children) {
+				s.stop(c)
+			}
+			s.joinFork(n)
 		case n.Spec.Kind == flow.Fork:
-			for _, c := range n.children {
+			for _, c := range slices.Clone(n.children) {
 				s.takeUp(c)
 			}
 			s.fillFork(n)
@@ -255,6 +260,10 @@ func (s *Scheduler) unwaitNode(n *Node) {
 	}
 }
 
+// Closed reports whether nothing more happens in the scope. The fork it is a
+// child of may still need its result.
+func (s *Scope) Closed() bool { return s.closed }
+
 // setNode changes a node's state, as the tables allow.
 func (s *Scheduler) setNode(n *Node, to states.Task) {
 	from := n.Rec.State
@@ -304,23 +313,24 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 		s.nodeReverted(n, ev)
 		return
 	}
-	if ev.Failure == nil {
+	to := states.TaskSuccess
+	switch {
+	case ev.Failure == nil:
 		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, EndValue, nil
-		s.setNode(n, states.TaskSuccess)
-	} else {
+	case n.stopped:
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndNone
+		to = states.TaskCancelled
+	default:
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndFailure
-		if n.stopped {
-			n.Rec.Ended = EndNone
-			s.setNode(n, states.TaskCancelled)
-		} else {
-			s.setNode(n, states.TaskFailure)
-		}
+		to = states.TaskFailure
 	}
 	if n.stopped {
 		s.retire(n)
+		s.setNode(n, to)
 		s.settleScope(n.Scope)
 		return
 	}
+	s.setNode(n, to)
 	s.nodeEnded(n)
 }
 
@@ -401,12 +411,14 @@ func (s *Scheduler) fillFork(n *Node) {
 
 // childPath names a fork's child. Children of a further attempt are others than
 // those of the one before.
-func (n *Node) childPath(i int) string {
-	p := n.Path
-	if n.Rec.Attempt > 1 {
-		p += "@" + strconv.Itoa(int(n.Rec.Attempt))
+func (n *Node) childPath(i int) string { return ChildPath(n.Path, int(n.Rec.Attempt), i) }
+
+// ChildPath returns the path of the child of a fork that the given attempt made.
+func ChildPath(fork string, attempt, i int) string {
+	if attempt > 1 {
+		fork += "@" + strconv.Itoa(attempt)
 	}
-	return p + "[" + strconv.Itoa(i) + "]"
+	return fork + "[" + strconv.Itoa(i) + "]"
 }
 
 // stop cancels what is open in a scope; the scope settles when all of it has
@@ -431,10 +443,10 @@ func (s *Scheduler) stop(scope *Scope) {
 				s.stop(c)
 			}
 		default:
+			s.retire(n) // first, so that it is kept together with the state
 			if n.Rec.State == states.TaskRunning || n.Rec.State == states.TaskPending || n.Rec.State == states.TaskRetrying {
 				s.setNode(n, states.TaskCancelled)
 			}
-			s.retire(n)
 		}
 	}
 	s.settleScope(scope)
@@ -504,8 +516,8 @@ func (s *Scheduler) joinFork(n *Node) {
 	}
 	switch {
 	case n.stopped:
-		s.setNode(n, states.TaskCancelled)
 		s.retire(n)
+		s.setNode(n, states.TaskCancelled)
 		s.settleScope(n.Scope)
 	case n.failedAt >= 0:
 		n.Rec.Failure, n.Rec.Ended = n.failure, EndFailure

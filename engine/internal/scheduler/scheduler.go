@@ -368,6 +368,9 @@ func (s *Scheduler) idle() {
 	case len(s.fatal) > 0:
 		s.rest(states.FlowFailure)
 	case s.flow == states.FlowRunning && s.waits > 0:
+	case s.flow == states.FlowRunning && s.unfinished():
+		s.fatal = append(s.fatal, &atom.Failure{Code: "Ebb.Stuck", Message: "nothing is left that could go on; this is a defect of Ebb"})
+		s.rest(states.FlowFailure)
 	case s.readyN > 0 || s.flow == states.FlowSuspending && s.unfinished():
 		s.rest(states.FlowSuspended)
 	case s.okN == len(s.rec):

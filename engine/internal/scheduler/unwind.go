@@ -54,8 +54,8 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 		return
 	}
 	n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
-	s.setNode(n, states.TaskReverted)
 	s.undos--
-	s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
+	s.emit(Command{Op: PopUndo, Atom: -1, Node: n}) // first, so that it is kept together with the state
+	s.setNode(n, states.TaskReverted)
 	s.unwindNext()
 }

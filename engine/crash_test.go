@@ -1,0 +1,257 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// mortal is a store whose process dies when so many commits were made: later
+// ones fail, and what they hold is lost.
+type mortal struct {
+	storage.Store
+	left int
+}
+
+var errDied = errors.New("the process has died")
+
+func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	if m.left <= 0 {
+		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
+	}
+	m.left--
+	return m.Store.Commit(ctx, c, cp)
+}
+
+// world is what tasks do something to.
+type world struct {
+	mu    sync.Mutex
+	there map[string]bool // effects, by the key of the call that made them
+	calls []string
+}
+
+func (w *world) call(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, text)
+}
+
+func (w *world) set(key string, there bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.there == nil {
+		w.there = map[string]bool{}
+	}
+	if there {
+		w.there[key] = true
+	} else {
+		delete(w.there, key)
+	}
+}
+
+// task makes an effect and can take it back; it fails as long as fail says so.
+func (w *world) task(name string, fail func(attempt int) bool, opts ...atom.Option) *atom.Atom {
+	return atom.Untyped(name,
+		func(ctx context.Context, _ atom.Values) (any, error) {
+			w.call(fmt.Sprintf("do %s@%d", name, atom.CurrentCall(ctx).Incarnation))
+			w.set(atom.IdempotencyKey(ctx), true)
+			if c := atom.CurrentCall(ctx); fail != nil && fail(c.Incarnation) {
+				return nil, atom.Errorf("Refused", "%s will not", name)
+			}
+			return name, nil
+		},
+		func(ctx context.Context, _ atom.Values, _ atom.Outcome[atom.Value]) (any, error) {
+			w.call("undo " + name)
+			w.set(atom.IdempotencyKey(ctx), false)
+			return nil, nil
+		}, opts...)
+}
+
+func always(int) bool { return true }
+
+// Task lets a world be the registry of a language's tasks: do:x makes an effect,
+// fail:x makes one and fails, undo:x takes back.
+func (w *world) Task(name string) (atom.Body, error) {
+	how, what, _ := strings.Cut(name, ":")
+	return worldTask{w, how, what}, nil
+}
+
+type worldTask struct {
+	w         *world
+	how, what string
+}
+
+func (t worldTask) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	return t.run(ctx, in, t.how)
+}
+
+func (t worldTask) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
+	return t.run(ctx, in, "undo")
+}
+
+func (t worldTask) Reverts() bool { return true }
+
+func (t worldTask) run(ctx context.Context, _ atom.Values, how string) (atom.Value, error) {
+	t.w.call(fmt.Sprintf("%s %s@%d", how, t.what, atom.CurrentCall(ctx).Incarnation))
+	t.w.set(atom.IdempotencyKey(ctx), how != "undo")
+	if how == "fail" {
+		return nil, atom.Errorf("Refused", "%s will not", t.what)
+	}
+	return atom.Encode(t.what)
+}
+
+const machine = `{"StartAt":"A","States":{
+ "A":{"Type":"Task","Resource":"do:a","Revert":"undo:a","Next":"P"},
+ "P":{"Type":"Parallel","Next":"W","Branches":[
+  {"StartAt":"L","States":{"L":{"Type":"Task","Resource":"do:l","Revert":"undo:l","Next":"M"},"M":{"Type":"Task","Resource":"do:m","Revert":"undo:m","End":true}}},
+  {"StartAt":"R","States":{"R":{"Type":"Task","Resource":"do:r","Revert":"undo:r","End":true}}}]},
+ "W":{"Type":"Wait","Seconds":0,"Next":"B"},
+ "B":{"Type":"Task","Resource":"fail:b","Revert":"undo:b","End":true,
+      "Retry":[{"ErrorEquals":["Refused"],"MaxAttempts":1,"IntervalSeconds":1,"BackoffRate":1,"MaxDelaySeconds":2}]}}}`
+
+// TestCrashAnywhere kills the process after each commit in turn, goes on in
+// another, and expects the end of a run that was left alone (G1, G5): the same
+// states, all effects taken back, and no task executed whose success was
+// committed.
+func TestCrashAnywhere(t *testing.T) {
+	t.Parallel()
+	flows := map[string]func(w *world) flow.Node{
+		"linear": func(w *world) flow.Node {
+			return flow.Linear("f", w.task("a", nil), w.task("b", nil), w.task("c", always))
+		},
+		"graph with retry": func(w *world) flow.Node {
+			a, z := w.task("a", nil), w.task("z", always)
+			tried := flow.Linear("tried", w.task("b", nil), w.task("c", func(n int) bool { return n < 2 })).
+				WithRetry(atom.Times(3, atom.Backoff{}))
+			side := flow.Unordered("side", w.task("s", nil), w.task("t", nil))
+			return flow.Graph("f", a, tried, side, z).Link(a, tried).Link(a, side).Link(tried, z).Link(side, z)
+		},
+		"states language": func(*world) flow.Node {
+			m, err := asl.Parse("f", []byte(machine))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Flow()
+		},
+	}
+	for name, build := range flows {
+		for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
+			t.Run(fmt.Sprintf("%s/%d", name, policy), func(t *testing.T) {
+				t.Parallel()
+				alone := inBubble(t, build, policy)
+				if len(alone.left) > 0 {
+					t.Fatalf("left in the world: %v", alone.left)
+				}
+				for k := 0; ; k++ {
+					got := inBubble(t, build, policy, k)
+					if diff := cmp.Diff(alone.states, got.states); diff != "" || len(got.left) > 0 {
+						t.Fatalf("death after commit %d: left %v, states differ (-alone +got):\n%s", k, got.left, diff)
+					}
+					if got.again != "" {
+						t.Fatalf("death after commit %d: %q was executed again though its success was committed", k, got.again)
+					}
+					if !got.died {
+						t.Logf("%d places to die", k)
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+type ending struct {
+	states map[string]string
+	left   []string
+	again  string
+	died   bool
+}
+
+// inBubble is runWithDeaths in virtual time.
+func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, deaths ...int) (end ending) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { end = runWithDeaths(t, build, policy, deaths...) })
+	return end
+}
+
+// runWithDeaths runs a flow, letting the process die after so many commits, and
+// once more after so many further ones, and so on.
+func runWithDeaths(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, deaths ...int) (end ending) {
+	t.Helper()
+	w := &world{}
+	records := storage.Memory()
+	for i := 0; ; i++ {
+		process := records.Join()
+		var store storage.Store = process
+		if i < len(deaths) {
+			store = &mortal{process, deaths[i]}
+		}
+		before := succeeded(t, records)
+		calls := len(w.calls)
+		eng, err := engine.New(build(w), engine.WithStore(store), engine.WithTasks(w), engine.WithCheckpoints(policy), engine.WithParallelism(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = eng.Run(t.Context(), "r")
+		for _, call := range w.calls[calls:] {
+			if what, ok := strings.CutPrefix(call, "do "); ok && before[what] {
+				end.again = what
+			}
+		}
+		if err := process.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if errors.Is(err, errDied) {
+			end.died = true
+			continue
+		}
+		var reverted *engine.RevertedError
+		if !errors.As(err, &reverted) {
+			t.Fatalf("run with deaths after %v ended with %v; want it reverted", deaths, err)
+		}
+		break
+	}
+	for key := range w.there {
+		end.left = append(end.left, key)
+	}
+	end.states = map[string]string{}
+	atoms, err := records.Atoms(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range atoms {
+		end.states[a.Path] = a.State.String()
+	}
+	return end
+}
+
+// succeeded returns the atoms whose success is committed and stands.
+func succeeded(t *testing.T, s storage.Store) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	atoms, err := s.Atoms(t.Context(), "r")
+	if errors.Is(err, storage.ErrNotFound) {
+		return out
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range atoms {
+		name := a.Path[strings.LastIndexByte(a.Path, '/')+1:]
+		out[fmt.Sprintf("%s@%d", strings.ToLower(name), a.Incarnation)] = a.State == states.TaskSuccess
+	}
+	return out
+}
