@@ -1,0 +1,278 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestStatesAreAtoms shows that a state machine is translated, not interpreted:
+// each visit of a Task is a stored atom, a Parallel is subflows.
+func TestStatesAreAtoms(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("m", []byte(`{"StartAt":"One","States":{
+		"One":{"Type":"Task","Resource":"do:one","Next":"Both"},
+		"Both":{"Type":"Parallel","End":true,"Branches":[
+			{"StartAt":"Two","States":{"Two":{"Type":"Task","Resource":"do:two","End":true}}},
+			{"StartAt":"Three","States":{"Three":{"Type":"Task","Resource":"do:three","End":true}}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(m.Flow(), engine.WithTasks(&world{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := eng.Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Output().String(); got != `["two","three"]` {
+		t.Errorf("output %s", got)
+	}
+	atoms, err := eng.Store().Atoms(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]storage.AtomKind{}
+	for _, a := range atoms {
+		if a.State != states.TaskSuccess {
+			t.Errorf("%s is %v", a.Path, a.State)
+		}
+		got[a.Path] = a.Kind
+	}
+	want := map[string]storage.AtomKind{
+		"m": storage.KindFlow, "One": storage.KindTask, "Both": storage.KindFork,
+		"Both[0]": storage.KindFlow, "Both[0]/Two": storage.KindTask,
+		"Both[1]": storage.KindFlow, "Both[1]/Three": storage.KindTask,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("atoms (-want +got):\n%s", diff)
+	}
+}
+
+// run runs a flow of one atom or more in a bubble of virtual time.
+func run(t *testing.T, node flow.Node, opts ...engine.Option) (res *engine.Result, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		eng, newErr := engine.New(node, opts...)
+		if newErr != nil {
+			t.Fatal(newErr)
+		}
+		res, err = eng.Run(t.Context(), "r")
+	})
+	return res, err
+}
+
+func TestFailuresOfTasks(t *testing.T) {
+	t.Parallel()
+	nothing := struct{}{}
+	cases := []struct {
+		name, code string
+		task       *atom.Atom
+	}{
+		{"error", atom.CodeError, atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return nothing, errors.New("no") })},
+		{"code", "Card.Declined", atom.Func("a", func(context.Context, struct{}) (struct{}, error) {
+			return nothing, atom.Errorf("Card.Declined", "no")
+		})},
+		{"panic", atom.CodePanic, atom.Func("a", func(context.Context, struct{}) (struct{}, error) { panic("no") })},
+		{"timeout", atom.CodeTimeout, atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
+			<-ctx.Done()
+			return nothing, ctx.Err()
+		}, atom.Timeout(time.Minute))},
+		{"too large", atom.CodeTooLarge, atom.Func("a", func(context.Context, struct{}) (string, error) {
+			return strings.Repeat("x", atom.MaxValue), nil
+		})},
+	}
+	for _, c := range cases {
+		for _, parallel := range []int{1, 4} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				res, err := run(t, c.task, engine.WithParallelism(parallel))
+				failed, ok := errors.AsType[*engine.FailedError](err)
+				if !ok || len(failed.Failures) != 1 || failed.Failures[0].Code != c.code {
+					t.Fatalf("got %v; want a failure of code %s", err, c.code)
+				}
+				if res.Run.Undo != storage.UndoNone || res.Run.State != states.FlowFailure {
+					t.Errorf("state %v, undo %v; nothing could be undone", res.Run.State, res.Run.Undo)
+				}
+				if c.code == atom.CodePanic && !strings.Contains(failed.Failures[0].Stack, "engine_test") {
+					t.Errorf("the stack does not say where: %s", failed.Failures[0].Stack)
+				}
+			})
+		}
+	}
+}
+
+// TestTimedOutIsUnknown shows that the revert of an attempt that was given up on
+// is told that its end is unknown.
+func TestTimedOutIsUnknown(t *testing.T) {
+	t.Parallel()
+	var told atomic.Value
+	task := atom.Pair("a",
+		func(ctx context.Context, _ struct{}) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		func(_ context.Context, _ struct{}, did atom.Outcome[string]) error { told.Store(did.String()); return nil },
+		atom.Timeout(time.Second))
+	_, err := run(t, task)
+	if _, ok := errors.AsType[*engine.RevertedError](err); !ok || told.Load() != "unknown" {
+		t.Errorf("ended with %v; revert was told %v", err, told.Load())
+	}
+}
+
+func TestRevertFails(t *testing.T) {
+	t.Parallel()
+	stuck := atom.Pair("a",
+		func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil },
+		func(context.Context, struct{}, atom.Outcome[struct{}]) error { return atom.Errorf("Stuck", "cannot") })
+	fails := atom.Func("b", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("no") })
+	res, err := run(t, flow.Linear("f", stuck, fails))
+	failed, ok := errors.AsType[*engine.FailedError](err)
+	if !ok || !failed.UndoFailed || res.Run.Undo != storage.UndoFailed {
+		t.Errorf("ended with %v, undo %v", err, res.Run.Undo)
+	}
+}
+
+// TestRetryWaits shows that a retry waits as its backoff says, in the run's own
+// time, and that the wait survives the process.
+func TestRetryWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var tries []time.Duration
+		begin := time.Now()
+		failing := atom.Func("a", func(context.Context, struct{}) (struct{}, error) {
+			tries = append(tries, time.Since(begin))
+			return struct{}{}, errors.New("no")
+		})
+		f := flow.Linear("f", failing).WithRetry(atom.Times(3, atom.Exponential(time.Minute, time.Hour)))
+		records := storage.Memory()
+		process := records.Join()
+		ctx, stop := context.WithTimeout(t.Context(), 90*time.Second)
+		defer stop()
+		eng, err := engine.New(f, engine.WithStore(process))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Run(ctx, "r"); !errors.Is(err, engine.ErrStopped) {
+			t.Fatalf("stopped in the second wait: %v", err)
+		}
+		if err := process.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if eng, err = engine.New(f, engine.WithStore(records)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Run(t.Context(), "r"); err == nil {
+			t.Fatal("the run succeeded")
+		}
+		want := []time.Duration{0, time.Minute, 3 * time.Minute}
+		if diff := cmp.Diff(want, tries); diff != "" {
+			t.Errorf("tries (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		var eng *engine.Engine
+		f := func() flow.Node {
+			return flow.Linear("f",
+				atom.Func("a", func(context.Context, struct{}) (struct{}, error) { eng.Suspend(); return struct{}{}, nil }),
+				atom.Func("b", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }))
+		}
+		eng, err := engine.New(f(), engine.WithStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := eng.Run(t.Context(), "r")
+		if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold {
+			t.Fatalf("got %v, hold %v", err, res.Run.Hold)
+		}
+		if eng, err = engine.New(f(), engine.WithStore(store)); err != nil {
+			t.Fatal(err)
+		}
+		if res, err = eng.Run(t.Context(), "r"); err != nil || res.Run.State != states.FlowSuccess || res.Run.Hold {
+			t.Errorf("gone on: %v, %v, hold %v", res.Run.State, err, res.Run.Hold)
+		}
+	})
+}
+
+func TestOneOwner(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		eng, err := engine.New(atom.Func("a", func(context.Context, struct{}) (struct{}, error) {
+			time.Sleep(time.Minute) // virtual
+			return struct{}{}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := make(chan error)
+		go func() {
+			_, err := eng.Run(t.Context(), "r")
+			first <- err
+		}()
+		synctest.Wait()
+		_, err = eng.Run(t.Context(), "r")
+		if _, ok := errors.AsType[*storage.OwnedError](err); !ok {
+			t.Errorf("second owner: %v", err)
+		}
+		if err := <-first; err != nil {
+			t.Errorf("first owner: %v", err)
+		}
+	})
+}
+
+func TestChangedFlow(t *testing.T) {
+	t.Parallel()
+	store := storage.Memory()
+	f := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+	for i, node := range []flow.Node{flow.Linear("f", f), flow.Linear("f", f, f.Renamed("b"))} {
+		eng, err := engine.New(node, engine.WithStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Run(t.Context(), "r"); errors.Is(err, engine.ErrChanged) != (i == 1) {
+			t.Errorf("flow %d: %v", i, err)
+		}
+	}
+}
+
+// TestStoreErrorIsNoFailure: a store that fails neither fails nor reverts a run
+// (G10).
+func TestStoreErrorIsNoFailure(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	records := storage.Memory()
+	process := records.Join()
+	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), engine.WithStore(&mortal{process, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = eng.Run(t.Context(), "r")
+	if _, ok := errors.AsType[*engine.StoreError](err); !ok {
+		t.Fatalf("got %v; want the store's error", err)
+	}
+	head, err := records.Run(t.Context(), "r")
+	if err != nil || head.State != states.FlowRunning {
+		t.Errorf("the run is %v (%v); want it as it was last committed", head.State, err)
+	}
+	for _, call := range w.calls {
+		if strings.HasPrefix(call, "undo") {
+			t.Errorf("reverted on account of the store: %v", w.calls)
+		}
+	}
+}
