@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -12,11 +11,11 @@ import (
 )
 
 const (
-	// checkpointRows is after how many committed rows the WAL is copied into the
-	// database: some MiB, so that it stays small and its pages warm.
-	checkpointRows = 4000
-	// checkpointFrames is how long the WAL may become while writers outrun the
-	// copying, in pages: then they wait once, until the copy is complete and the
+	// checkpointPages is after about how many pages the WAL is copied into the
+	// database: 16 MiB, so that it stays small and its pages warm.
+	checkpointPages = 4000
+	// checkpointFrames is how long the WAL may become, in pages, while writers
+	// outrun the copying: then they wait once, until the copy is complete and the
 	// WAL begins anew.
 	checkpointFrames = 16_000
 )
@@ -26,7 +25,7 @@ const (
 type checkpointer struct {
 	session *session
 	writer  *writer
-	rows    atomic.Int64
+	at      int64 // pages of the writer's session at the last checkpoint
 	wake    chan struct{}
 	stop    chan struct{}
 	done    sync.WaitGroup
@@ -38,17 +37,18 @@ func newCheckpointer(ctx context.Context, db *sqlx.DB, w *writer) (*checkpointer
 		return nil, err
 	}
 	c := &checkpointer{session: s, writer: w, wake: make(chan struct{}, 1), stop: make(chan struct{})}
-	w.pages = c.count
+	w.wal = c.committed
 	c.done.Go(c.loop)
 	return c, nil
 }
 
-// count is told how many rows were committed.
-func (c *checkpointer) count(rows int64) {
-	if c.rows.Add(rows) < checkpointRows {
+// committed wakes the checkpointer when there is enough to do. The writer calls
+// it.
+func (c *checkpointer) committed() {
+	if c.writer.session.pages-c.at < checkpointPages {
 		return
 	}
-	c.rows.Store(0)
+	c.at = c.writer.session.pages
 	select {
 	case c.wake <- struct{}{}:
 	default:

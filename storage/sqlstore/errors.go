@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ebbflow/ebb/storage"
@@ -28,7 +27,7 @@ var (
 
 // codeOf returns SQLite's primary result code of an error, 0 when it has none.
 func codeOf(err error) int {
-	var e *sqlite.Error
+	var e interface{ Code() int }
 	if errors.As(err, &e) {
 		return e.Code() & 0xff
 	}

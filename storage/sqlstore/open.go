@@ -81,7 +81,10 @@ func (s *Store) inspect(ctx context.Context) (err error) {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is no regular file: name another", ErrForeign, s.file)
 	}
-	db, err := sqlx.Open("sqlite", uri(s.file, "ro"))
+	// Through SQLite, as closing a file of one's own would drop the locks that
+	// other stores in this process have on it; and not with mode=ro, as who opens
+	// a WAL database so cannot tidy up behind itself.
+	db, err := sqlx.Open("sqlite", uri(s.file, "rw", "query_only(1)"))
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,6 @@ func (s *Store) foreign(err error) error {
 const notADatabase = 26 // SQLITE_NOTADB
 
 func openReaders(file string) (*readers, error) {
-	// Not mode=ro: who opens a WAL database so cannot tidy up behind itself.
 	db, err := sqlx.Open("sqlite", uri(file, "rw", "query_only(1)"))
 	if err != nil {
 		return nil, err
@@ -149,6 +151,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.bell = newBell(s.writer)
+	s.bell.changed() // what is there already is no news
 	if s.owner, s.lock, err = newOwner(s.file); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}

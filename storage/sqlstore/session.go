@@ -23,6 +23,7 @@ type session struct {
 	conn     *sqlx.Conn
 	prepared map[string]*sqlx.Stmt
 	changed  int64 // rows changed so far
+	pages    int64 // about so many pages of the WAL were filled
 }
 
 func newSession(ctx context.Context, db *sqlx.DB) (*session, error) {
@@ -65,8 +66,17 @@ func (s *session) exec(ctx context.Context, query string, args ...any) (int64, e
 	}
 	n, err := res.RowsAffected()
 	s.changed += n
+	s.pages += n
+	for _, arg := range args {
+		if b, ok := arg.([]byte); ok && n > 0 {
+			s.pages += int64(len(b) / pageSize)
+		}
+	}
 	return n, err
 }
+
+// pageSize is SQLite's own choice.
+const pageSize = 4096
 
 // run runs a statement that changes no rows, such as BEGIN: SQLite would count
 // those of the statement before.

@@ -1,0 +1,134 @@
+package sqlstore_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestMain lets tests start this binary as another process on a database.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("SQLSTORE_CHILD"); role != "" {
+		if err := child(role, os.Getenv("SQLSTORE_FILE"), os.Getenv("SQLSTORE_KILL_AT")); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// child does what a test wants done by another process. With a place it kills
+// itself there, at the third time if it is one that is passed often.
+func child(role, file, killAt string) error {
+	ctx := context.Background()
+	if killAt != "" {
+		nth := int64(1)
+		if strings.HasPrefix(killAt, "sqlstore.commit") {
+			nth = 3
+		}
+		failpoint.ArmNth(killAt, nth, func() {
+			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+				panic(err)
+			}
+			select {} // until it is delivered
+		})
+	}
+	s, err := sqlstore.Open(ctx, file)
+	if err != nil {
+		return err
+	}
+	run := fmt.Sprint("run-", os.Getpid())
+	if err := s.Create(ctx, storage.Run{ID: run}); err != nil {
+		return err
+	}
+	claim, _, err := s.Begin(ctx, run)
+	if err != nil {
+		return err
+	}
+	say(run)
+	switch role {
+	case "hold": // the run, until told to end
+		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+			return err
+		}
+	case "commit": // and say so after each one
+		for i := range int64(2000) {
+			if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
+				return err
+			}
+			say(fmt.Sprint(i + 1))
+		}
+	}
+	return s.Close()
+}
+
+func say(line string) { _, _ = os.Stdout.WriteString(line + "\n") }
+
+// checkpoint returns the nth checkpoint of a run that says in several tables how
+// far it has come.
+func checkpoint(n int64) *storage.Checkpoint {
+	return &storage.Checkpoint{
+		Head:    storage.Head{Seq: n, Entries: n + 1},
+		Atoms:   []storage.Atom{{Path: "x", Live: true, Attempt: int(n + 1)}},
+		History: []storage.Entry{{Seq: n + 1, Path: "x"}},
+		Push:    []storage.Undo{{N: n + 1, Path: "x"}},
+	}
+}
+
+// A process is a child on a database.
+type process struct {
+	*exec.Cmd
+	out   *bufio.Scanner
+	stdin io.Closer
+}
+
+func start(t *testing.T, role, file, killAt string) *process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	return &process{cmd, bufio.NewScanner(out), in}
+}
+
+// line returns the next line that the child says, "" at its end.
+func (p *process) line() string {
+	if !p.out.Scan() {
+		return ""
+	}
+	return p.out.Text()
+}
+
+// killed waits for the child's end and reports whether it was SIGKILL.
+func (p *process) killed() bool {
+	_ = p.Wait() // says the same as the state
+	status, ok := p.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}

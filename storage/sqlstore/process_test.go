@@ -1,0 +1,336 @@
+package sqlstore_test
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// sound fails the test unless SQLite finds the file in order.
+func sound(t *testing.T, file string) {
+	t.Helper()
+	db := raw(t, file)
+	var verdict string
+	if err := db.QueryRow("PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
+		t.Errorf("integrity check: %s, %v", verdict, err)
+	}
+}
+
+// raw opens the file without Ebb.
+func raw(t *testing.T, file string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// whole fails the test unless the run stands after the nth checkpoint, in all
+// tables, and returns n.
+func whole(t *testing.T, s storage.Store, run string) int64 {
+	t.Helper()
+	r, err := s.Run(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := s.History(t.Context(), run, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undos, err := s.Undos(t.Context(), run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempt := 0
+	if a, err := s.Atom(t.Context(), run, "x"); err == nil {
+		attempt = a.Attempt
+	} else if !errors.Is(err, storage.ErrNotFound) {
+		t.Fatal(err)
+	}
+	if n := r.Seq; r.Entries != n || r.Undos != n || int64(len(history)) != n || int64(len(undos)) != n || int64(attempt) != n {
+		t.Errorf("half a checkpoint: seq %d, entries %d (%d), undos %d (%d), atom %d",
+			n, r.Entries, len(history), r.Undos, len(undos), attempt)
+	}
+	return r.Seq
+}
+
+// TestKilledInCommit kills a process on either side of a COMMIT, and goes on at
+// once with what it had.
+func TestKilledInCommit(t *testing.T) {
+	t.Parallel()
+	for place, want := range map[string]int64{
+		"sqlstore.commit.before": 2, // the third is not there
+		"sqlstore.commit.after":  3, // the third is there, though nobody was told
+	} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "runs.db")
+			p := start(t, "commit", file, place)
+			run := p.line()
+			told := ""
+			for line := p.line(); line != ""; line = p.line() {
+				told = line
+			}
+			if !p.killed() || told != "2" {
+				t.Fatalf("the child was told of commit %q, state %v", told, p.ProcessState)
+			}
+			s := open(t, file)
+			defer shut(t, s)
+			if got := whole(t, s, run); got != want {
+				t.Errorf("the run stands at %d, want %d", got, want)
+			}
+			goOn(t, s, run)
+			sound(t, file)
+		})
+	}
+}
+
+// goOn takes a run over, and commits.
+func goOn(t *testing.T, s storage.Store, run string) {
+	t.Helper()
+	claim, snap, err := s.Begin(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(t.Context(), claim, checkpoint(snap.Run.Seq)); err != nil {
+		t.Fatal(err)
+	}
+	if got := whole(t, s, run); got != snap.Run.Seq+1 {
+		t.Errorf("the run stands at %d after %d", got, snap.Run.Seq)
+	}
+}
+
+func shut(t *testing.T, s storage.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKilledAtRandom kills processes in the middle of their commits, and finds
+// all that they were told.
+func TestKilledAtRandom(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	for round := range 6 {
+		p := start(t, "commit", file, "")
+		run := p.line()
+		told := int64(0)
+		for range 1 + round*37 {
+			told, _ = strconv.ParseInt(p.line(), 10, 64)
+		}
+		if err := p.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for line := p.line(); line != ""; line = p.line() {
+			told, _ = strconv.ParseInt(line, 10, 64)
+		}
+		if !p.killed() || told == 0 {
+			t.Fatalf("the child ended by itself after %d: %v", told, p.ProcessState)
+		}
+		s := open(t, file)
+		if got := whole(t, s, run); got < told || got > told+1 {
+			t.Errorf("the child was told of %d commits, there are %d", told, got)
+		}
+		goOn(t, s, run)
+		shut(t, s)
+	}
+	sound(t, file)
+}
+
+func TestKilledInMigration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	if p := start(t, "commit", file, "sqlstore.migrate"); !p.killed() {
+		t.Fatalf("the child ended by itself: %v", p.ProcessState)
+	}
+	s := open(t, file)
+	defer shut(t, s)
+	if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+		t.Error(err)
+	}
+	goOn(t, s, "a")
+}
+
+func TestKilledInWALCheckpoint(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"sqlstore.walcheckpoint.before", "sqlstore.walcheckpoint.after"} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "runs.db")
+			p := start(t, "commit", file, place)
+			run, told := p.line(), int64(0)
+			for line := p.line(); line != ""; line = p.line() {
+				told, _ = strconv.ParseInt(line, 10, 64)
+			}
+			if !p.killed() || told < 100 {
+				t.Fatalf("the child ended after %d: %v", told, p.ProcessState)
+			}
+			s := open(t, file)
+			defer shut(t, s)
+			if got := whole(t, s, run); got < told {
+				t.Errorf("the child was told of %d commits, there are %d", told, got)
+			}
+			goOn(t, s, run)
+			sound(t, file)
+		})
+	}
+}
+
+// TestOwnerInAnotherProcess asks for a run that another process owns, kills that
+// one, and has the run at once.
+func TestOwnerInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, file)
+	defer shut(t, s)
+	p := start(t, "hold", file, "")
+	run := p.line()
+	_, _, err := s.Begin(t.Context(), run)
+	var owned *storage.OwnedError
+	if !errors.As(err, &owned) {
+		t.Fatalf("Begin of another process's run: %v", err)
+	}
+	if o := owned.Owner; o.PID != p.Process.Pid || o.Host == "" || !o.Alive {
+		t.Errorf("the owner is %+v, want process %d", o, p.Process.Pid)
+	}
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if !p.killed() {
+		t.Fatal("the child is not dead")
+	}
+	owners, err := s.Owners(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range owners {
+		if alive := o.PID == os.Getpid(); o.Alive != alive {
+			t.Errorf("owner %d is said to be alive: %v", o.PID, o.Alive)
+		}
+	}
+	due, err := s.Runs(t.Context(), storage.RunQuery{Due: time.Now().Add(time.Minute)})
+	if err != nil || len(due) != 1 || due[0].ID != run {
+		t.Errorf("due runs: %+v, %v", due, err)
+	}
+	goOn(t, s, run)
+	if left, err := filepath.Glob(file + "-owner-*"); err != nil || len(left) != 1 {
+		t.Errorf("lock files: %v, %v", left, err)
+	}
+}
+
+// TestTakeoverInBegin is the same without a look at what is due in between.
+func TestTakeoverInBegin(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, file)
+	defer shut(t, s)
+	p := start(t, "hold", file, "")
+	run := p.line()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.killed()
+	goOn(t, s, run)
+	if left, err := filepath.Glob(file + "-owner-*"); err != nil || len(left) != 1 {
+		t.Errorf("lock files: %v, %v", left, err)
+	}
+	if owners, err := s.Owners(t.Context()); err != nil || len(owners) != 1 {
+		t.Errorf("owners: %+v, %v", owners, err)
+	}
+}
+
+// TestProcessesTakeTurns has processes write to one file as fast as they can.
+func TestProcessesTakeTurns(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, file)
+	defer shut(t, s)
+	children := []*process{start(t, "commit", file, ""), start(t, "commit", file, "")}
+	if err := s.Create(t.Context(), storage.Run{ID: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := s.Begin(t.Context(), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := []string{children[0].line(), children[1].line()}
+	for i := range int64(300) {
+		if err := s.Commit(t.Context(), claim, checkpoint(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range children {
+		last := ""
+		for line := p.line(); line != ""; line = p.line() {
+			last = line
+		}
+		if err := p.Wait(); err != nil || last != "2000" {
+			t.Errorf("child %d ended at %q: %v", i, last, err)
+		}
+		if got := whole(t, s, runs[i]); got != 2000 {
+			t.Errorf("run %s stands at %d", runs[i], got)
+		}
+	}
+	if got := whole(t, s, "mine"); got != 300 {
+		t.Errorf("the parent's run stands at %d", got)
+	}
+	sound(t, file)
+}
+
+// TestRungByAnotherProcess waits for what another process writes. The deadline
+// is only for a wake-up that is lost.
+func TestRungByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := open(t, file)
+	defer shut(t, s)
+	rung := s.Rung()
+	start(t, "hold", file, "")
+	select {
+	case <-rung:
+	case <-time.After(30 * time.Second):
+		t.Error("not rung")
+	}
+}
+
+// TestOwnCommitsDoNotRing commits while somebody waits: nothing has come.
+func TestOwnCommitsDoNotRing(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	defer shut(t, s)
+	if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := s.Begin(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rung := s.Rung()
+	for deadline := time.Now().Add(200 * time.Millisecond); time.Now().Before(deadline); {
+		r, err := s.Run(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Commit(t.Context(), claim, checkpoint(r.Seq)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-rung:
+		t.Error("rung by the store's own commits")
+	default:
+	}
+	if err := s.Send(t.Context(), storage.Letter{Run: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	<-rung
+}

@@ -1,0 +1,353 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func openFile(t *testing.T, file string) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func beginRun(t *testing.T, s *Store, id string) storage.Claim {
+	t.Helper()
+	if err := s.Create(t.Context(), storage.Run{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := s.Begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claim
+}
+
+func nth(n int64) *storage.Checkpoint {
+	return &storage.Checkpoint{
+		Head:    storage.Head{Seq: n, Entries: n + 1},
+		History: []storage.Entry{{Seq: n + 1, Path: strings.Repeat("x", 200)}},
+	}
+}
+
+// sqliteError is an error with a result code of SQLite.
+type sqliteError int
+
+func (e sqliteError) Error() string { return fmt.Sprint("code ", int(e)) }
+func (e sqliteError) Code() int     { return int(e) }
+
+const ioerrFsync = 1034
+
+// TestLostAnswer loses the answer of a COMMIT that was done: the store says that
+// it does not know, and the same checkpoint again does no harm.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
+	claim := beginRun(t, s, "a")
+	s.writer.committed = func(err error) error {
+		s.writer.committed = nil
+		return errors.Join(err, errors.New("connection lost"))
+	}
+	if err := s.Commit(t.Context(), claim, nth(0)); !errors.Is(err, storage.ErrUnsure) {
+		t.Fatalf("Commit whose answer is lost: %v", err)
+	}
+	for range 2 {
+		if err := s.Commit(t.Context(), claim, nth(0)); err != nil {
+			t.Fatalf("the same checkpoint again: %v", err)
+		}
+	}
+	if err := s.Commit(t.Context(), claim, nth(1)); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq != 2 {
+		t.Errorf("the run stands at %d, %v", r.Seq, err)
+	}
+}
+
+// TestFailedFsync fails a COMMIT at the disk: the store does not try again, nor
+// write anything more, and can be read. Opened anew it goes on.
+func TestFailedFsync(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file)
+	claim := beginRun(t, s, "a")
+	if err := s.Commit(t.Context(), claim, nth(0)); err != nil {
+		t.Fatal(err)
+	}
+	commits := 0
+	s.writer.committed = func(error) error { commits++; return sqliteError(ioerrFsync) }
+	err := s.Commit(t.Context(), claim, nth(1))
+	if !errors.Is(err, storage.ErrUnsure) || !errors.Is(err, ErrBroken) || !strings.Contains(err.Error(), file) {
+		t.Errorf("Commit at a failing disk: %v", err)
+	}
+	err = s.Commit(t.Context(), claim, nth(1))
+	if !errors.Is(err, ErrBroken) || errors.Is(err, storage.ErrUnsure) {
+		t.Errorf("Commit after it: %v", err)
+	}
+	if err := s.Send(t.Context(), storage.Letter{Run: "a"}); !errors.Is(err, ErrBroken) {
+		t.Errorf("Send after it: %v", err)
+	}
+	if commits != 1 {
+		t.Errorf("%d commits were tried", commits)
+	}
+	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq < 1 {
+		t.Errorf("the run stands at %d, %v", r.Seq, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	s = openFile(t, file)
+	_, snap, err := s.Begin(t.Context(), "a")
+	if err != nil || snap.Run.Seq < 1 {
+		t.Fatalf("after opening anew: %+v, %v", snap, err)
+	}
+}
+
+// TestDiskFull lets the database grow no more: commits fail, none is half
+// there, and once there is room they go on.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file)
+	claim := beginRun(t, s, "a")
+	limit := func(pages string) {
+		t.Helper()
+		err := s.writer.run(t.Context(), &write{bare: true, do: func(w *session) error {
+			var n int64
+			return w.conn.GetContext(context.Background(), &n, "PRAGMA max_page_count = "+pages)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit("1") // which means: no more than there are
+	n, full := int64(0), error(nil)
+	for ; full == nil; n++ {
+		full = s.Commit(t.Context(), claim, nth(n))
+	}
+	n--
+	if !strings.Contains(full.Error(), "the disk is full") || !strings.Contains(full.Error(), file) ||
+		errors.Is(full, storage.ErrUnsure) || errors.Is(full, ErrBroken) {
+		t.Errorf("Commit at a full disk: %v", full)
+	}
+	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq != n || r.Entries != n {
+		t.Errorf("the run stands at %d, want %d, %v", r.Seq, n, err)
+	}
+	limit("1000000")
+	if err := s.Commit(t.Context(), claim, nth(n)); err != nil {
+		t.Errorf("Commit once there is room: %v", err)
+	}
+}
+
+// TestForeignLock has another program hold SQLite's lock for a while.
+func TestForeignLock(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file)
+	claim := beginRun(t, s, "a")
+	db, err := sqlx.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	conn, err := db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := run(t.Context(), conn, "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Commit(context.Background(), claim, nth(0)) }()
+	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq != 0 { // readers do not wait
+		t.Errorf("the run stands at %d, %v", r.Seq, err)
+	}
+	if err := run(t.Context(), conn, "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBatch puts commits into one batch, of which some are refused, with and
+// without having written: the others are done.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
+	const n = 20
+	claims := make([]storage.Claim, n)
+	for i := range claims {
+		claims[i] = beginRun(t, s, fmt.Sprint("run", i))
+	}
+	transactions := 0
+	s.writer.committed = func(err error) error { transactions++; return err }
+	release := occupy(t, s)
+	errs := make([]error, n)
+	var done sync.WaitGroup
+	for i := range claims {
+		done.Go(func() {
+			cp := nth(0)
+			switch i {
+			case 3: // refused by its guard
+				cp = nth(7)
+			case 7: // refused after it has written
+				cp.Children = []storage.Run{{ID: "run0"}}
+			}
+			errs[i] = s.Commit(context.Background(), claims[i], cp)
+		})
+	}
+	waitQueued(s, n)
+	release()
+	done.Wait()
+	for i, err := range errs {
+		want := map[int]error{3: storage.ErrFenced, 7: storage.ErrExists}[i]
+		if !errors.Is(err, want) {
+			t.Errorf("commit %d: %v, want %v", i, err, want)
+		}
+		r, err := s.Run(t.Context(), fmt.Sprint("run", i))
+		if done := r.Seq == 1; err != nil || done != (want == nil) {
+			t.Errorf("run %d stands at %d, %v", i, r.Seq, err)
+		}
+	}
+	if transactions != n-2 {
+		t.Errorf("%d transactions: a spoilt batch is done one by one", transactions)
+	}
+
+	transactions = 0
+	release = occupy(t, s)
+	for i := range claims {
+		if i != 3 && i != 7 {
+			done.Go(func() { errs[i] = s.Commit(context.Background(), claims[i], nth(1)) })
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	given := make(chan error)
+	go func() { given <- s.Commit(ctx, claims[3], nth(0)) }()
+	waitQueued(s, n-1)
+	cancel()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("a commit cancelled in the queue: %v", err)
+	}
+	release()
+	done.Wait()
+	if transactions != 1 {
+		t.Errorf("%d transactions for commits that were ready at the same time", transactions)
+	}
+	if r, err := s.Run(t.Context(), "run3"); err != nil || r.Seq != 0 {
+		t.Errorf("a commit cancelled in the queue was done: %d, %v", r.Seq, err)
+	}
+}
+
+// occupy keeps the writer busy until the returned function is called.
+func occupy(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	in, out := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = s.writer.run(context.Background(), &write{bare: true, do: func(*session) error {
+			close(in)
+			<-out
+			return nil
+		}})
+	}()
+	<-in
+	return func() { close(out) }
+}
+
+// waitQueued waits until n writes are in the queue.
+func waitQueued(s *Store, n int) {
+	for {
+		s.writer.mu.Lock()
+		queued := len(s.writer.queue)
+		s.writer.mu.Unlock()
+		if queued == n {
+			return
+		}
+	}
+}
+
+// TestWAL shows that the WAL does not grow with what was written, and is gone
+// after the end.
+func TestWAL(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file)
+	claim := beginRun(t, s, "a")
+	const commits = 2000 // of 18 pages each
+	for i := range int64(commits) {
+		cp := nth(i)
+		cp.Head.Refs = i + 1
+		cp.Payloads = []storage.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
+		if err := s.Commit(t.Context(), claim, cp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(file + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int64((checkpointFrames + 2*checkpointPages) * pageSize); info.Size() > most {
+		t.Errorf("the WAL has %d bytes after %d commits, want at most %d", info.Size(), commits, most)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file + "-wal"); !os.IsNotExist(err) {
+		t.Errorf("the WAL is left behind: %v", err)
+	}
+}
+
+// TestMigrations opens a database of each earlier version.
+func TestMigrations(t *testing.T) {
+	t.Parallel()
+	texts, err := steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version := range len(texts) + 1 {
+		file := filepath.Join(t.TempDir(), "runs.db")
+		db, err := sqlx.Open("sqlite", uri(file, "rwc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := db.Connx(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range version {
+			if err := migrateTo(t.Context(), conn, i+1, texts[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s := openFile(t, file)
+		if err := s.Commit(t.Context(), beginRun(t, s, "a"), nth(0)); err != nil {
+			t.Errorf("from version %d: %v", version, err)
+		}
+		var got int64
+		if err := s.writer.session.conn.GetContext(t.Context(), &got, "PRAGMA user_version"); err != nil || got != int64(len(texts)) {
+			t.Errorf("from version %d: now at %d, %v", version, got, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
