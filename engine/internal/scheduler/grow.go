@@ -80,45 +80,57 @@ func (s *Scheduler) nextAsk() bool {
 
 // beginGrowing starts the run's own growing flow, or takes it up.
 func (s *Scheduler) beginGrowing() {
-	if s.root.begun {
-		s.takeUp(s.root)
-		return
+	if due := s.rec[0].Due(); s.root.begun && !due.IsZero() {
+		if !due.After(s.now) {
+			s.overdue()
+			return
+		}
+		s.emit(Command{Op: Deadline, Atom: -1, Due: due})
 	}
-	s.wonder(s.root, nil, flow.Cause{Kind: flow.Begin, Input: s.whole})
+	s.takeUp(s.root)
 }
 
-// takeUp starts what was found open in a scope.
+// takeUp goes on with what was found open in a scope.
 func (s *Scheduler) takeUp(scope *Scope) {
-	if !scope.begun {
+	switch {
+	case !scope.begun && scope.Parent == nil:
+		s.wonder(scope, nil, flow.Cause{Kind: flow.Begin, Input: s.whole})
+		return
+	case !scope.begun:
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Begin})
 		return
-	}
-	if len(scope.open) == 0 && !scope.closed {
-		s.settleScope(scope)
+	case scope.ending != nil:
+		s.stop(scope)
 		return
 	}
+	if r := s.record(scope); r.Ended == EndNone && r.Result != nil {
+		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: r.Result})
+	}
 	for _, n := range sorted(scope.open) {
-		switch r := &n.Rec; {
-		case r.State == states.TaskPending:
-			s.startNode(n)
-		case r.State == states.TaskSuccess || r.State == states.TaskFailure:
-			s.nodeEnded(n) // it ended, and what that means was not recorded yet
-		case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
-			s.waitNode(n)
-		case n.Spec.Kind == flow.Fork && n.failedAt >= 0:
-			for _, c := range slices.Clone(n.children) {
+		s.takeUpNode(n)
+	}
+}
+
+func (s *Scheduler) takeUpNode(n *Node) {
+	switch r := &n.Rec; {
+	case r.State == states.TaskPending:
+		s.startNode(n)
+	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
+		s.nodeEnded(n) // it ended, and what that means was not recorded yet
+	case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
+		s.waitNode(n)
+	case n.Spec.Kind == flow.Fork:
+		for _, c := range slices.Clone(n.children) {
+			if n.failedAt >= 0 {
 				s.stop(c)
-			}
-			s.joinFork(n)
-		case n.Spec.Kind == flow.Fork:
-			for _, c := range slices.Clone(n.children) {
+			} else {
 				s.takeUp(c)
 			}
-			s.fillFork(n)
-			s.joinFork(n)
-		case !n.executing:
-			s.executeNode(n)
 		}
+		s.fillFork(n)
+		s.joinFork(n)
+	case !n.executing:
+		s.executeNode(n)
 	}
 }
 
@@ -134,47 +146,114 @@ func (s *Scheduler) grown(g flow.Growth) {
 	if len(g.Events) > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Events: g.Events})
 	}
-	if g.Memory != nil {
-		scope.Memory = g.Memory
-	}
+	s.remember(&q, &g)
 	switch {
-	case q.cause.Kind == flow.Begin:
-		scope.begun = true
-		if scope.Parent != nil {
-			s.setScope(scope, states.TaskRunning)
-		} else {
-			s.emit(Command{Op: Remember, Atom: -1, Memory: scope.Memory})
-			if !g.Deadline.IsZero() {
-				s.emit(Command{Op: Deadline, Atom: -1, Due: g.Deadline})
-			}
-		}
-	case g.Memory != nil && scope.Parent == nil:
-		s.emit(Command{Op: Remember, Atom: -1, Memory: scope.Memory})
-	case g.Memory != nil:
-		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
-	}
-	if node != nil {
-		if g.Again != nil && node.Rec.State == states.TaskFailure {
-			s.again(node, g.Again)
-		} else {
-			s.retire(node)
-		}
+	case node == nil:
+	case g.Again != nil && node.Rec.State == states.TaskFailure:
+		s.again(node, g.Again)
+	default:
+		s.retire(node)
 	}
 	for i := range g.Add {
 		s.add(scope, g.Add[i])
 	}
 	switch {
+	case scope.ending != nil: // what was added could not be
 	case g.End != nil:
-		scope.ending = g.End
-		s.stop(scope)
+		s.endScope(scope, g.End)
 	case g.More != nil:
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: g.More})
 	case len(scope.open) == 0:
-		scope.ending = &flow.End{Failure: &atom.Failure{
-			Atom: scope.Path, Code: atom.CodeLanguage,
-			Message: fmt.Sprintf("the flow's language answered %q of %q with nothing to wait for", q.cause.Kind, q.cause.Name),
-		}}
-		s.settleScope(scope)
+		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind, q.cause.Name)))
+	}
+}
+
+// impossible is how a flow ends whose language gave an answer that cannot be
+// followed.
+func impossible(path, how string) *flow.End {
+	return &flow.End{Failure: &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: "the flow's language " + how}}
+}
+
+// record returns what is persisted of a scope: of the run's own flow it is the
+// record of the atom that stands for it in the plan. While a scope is RUNNING
+// its result is the note of an answer that asked for more, an end mark says that
+// it is ending, and the due time of the run's own is its deadline.
+func (s *Scheduler) record(scope *Scope) *Record {
+	if scope.Parent == nil {
+		return &s.rec[0]
+	}
+	return &scope.Rec
+}
+
+// keep writes a scope's record.
+func (s *Scheduler) keep(scope *Scope) {
+	if scope.Parent == nil {
+		s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
+	} else {
+		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
+	}
+}
+
+// remember writes what an answer changes about its scope.
+func (s *Scheduler) remember(q *ask, g *flow.Growth) {
+	scope, r := q.scope, s.record(q.scope)
+	changed := string(r.Result) != string(g.More)
+	r.Result = g.More
+	if g.Memory != nil {
+		scope.Memory = g.Memory
+		changed = changed || scope.Parent != nil
+	}
+	if scope.Parent == nil && (g.Memory != nil || q.cause.Kind == flow.Begin) {
+		s.emit(Command{Op: Remember, Atom: -1, Memory: scope.Memory})
+	}
+	switch {
+	case q.cause.Kind == flow.Begin && scope.Parent != nil:
+		scope.begun = true
+		s.setScope(scope, states.TaskRunning)
+		return
+	case q.cause.Kind == flow.Begin:
+		scope.begun = true
+		if !g.Deadline.IsZero() {
+			r.setRare(func(x *Rare) { x.Due = g.Deadline })
+			s.emit(Command{Op: Deadline, Atom: -1, Due: g.Deadline})
+			changed = true
+		}
+	case q.cause.Kind == flow.Overdue && (g.End == nil || !g.End.TimedOut):
+		r.clearDue()
+		changed = true
+	}
+	if changed {
+		s.keep(scope)
+	}
+}
+
+// endScope ends a scope as soon as nothing in it executes.
+func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
+	scope.ending = end
+	s.stop(scope)
+	if scope.closed {
+		return
+	}
+	r := s.record(scope)
+	r.Ended, r.Result, r.Failure = EndValue, end.Value, end.Failure
+	if end.Failure != nil {
+		r.Ended = EndFailure
+	}
+	if scope.Parent != nil {
+		scope.Memory = end.Note // it has no other use for its memory
+	}
+	s.keep(scope)
+}
+
+// loadedEnd returns how a scope ends, by its record; nil when it does not.
+func loadedEnd(r *Record, note atom.Value) *flow.End {
+	switch r.Ended {
+	case EndValue:
+		return &flow.End{Value: r.Result, Note: note}
+	case EndFailure:
+		return &flow.End{Failure: r.Failure, TimedOut: !r.Due().IsZero(), Note: note}
+	default:
+		return nil
 	}
 }
 
@@ -184,11 +263,11 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 	if scope.Path != "" {
 		path = scope.Path + "/" + spec.Name
 	}
+	if scope.ending != nil {
+		return
+	}
 	if _, taken := scope.open[spec.Name]; taken {
-		scope.ending = &flow.End{Failure: &atom.Failure{
-			Atom: path, Code: atom.CodeLanguage, Message: "the flow's language added two nodes of one name",
-		}}
-		s.stop(scope)
+		s.endScope(scope, impossible(path, "added two nodes of one name"))
 		return
 	}
 	s.serial++
@@ -205,14 +284,14 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 }
 
 func (s *Scheduler) startNode(n *Node) {
+	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) { // not before
+		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
+		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.waitNode(n)
+		return
+	}
 	switch n.Spec.Kind {
 	case flow.Work:
-		if n.Spec.Due.After(s.now) { // not before
-			n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
-			s.waitNode(n)
-			s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
-			return
-		}
 		s.executeNode(n)
 	case flow.Timer:
 		n.Rec.Attempt++
@@ -221,7 +300,8 @@ func (s *Scheduler) startNode(n *Node) {
 		s.waitNode(n)
 	case flow.Fork:
 		n.Rec.Attempt++
-		n.Rec.Ended = EndNone
+		n.Rec.Ended, n.Rec.Result = EndNone, nil
+		n.Rec.clearDue()
 		n.begun, n.done, n.failedAt, n.failure = 0, 0, -1, nil
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
@@ -233,9 +313,7 @@ func (s *Scheduler) startNode(n *Node) {
 func (s *Scheduler) executeNode(n *Node) {
 	n.Rec.Attempt++
 	n.Rec.Ended = EndNone
-	if !n.Rec.Due().IsZero() {
-		n.Rec.setRare(func(x *Rare) { x.Due = noTime })
-	}
+	n.Rec.clearDue()
 	if n.Rec.State == states.TaskRunning {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
@@ -296,7 +374,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 	s.waits--
 	if n.Spec.Kind != flow.Timer {
 		if s.flow == states.FlowRunning {
-			s.executeNode(n)
+			s.tryAgain(n)
 		}
 		return
 	}
@@ -343,9 +421,10 @@ func (s *Scheduler) nodeEnded(n *Node) {
 	isFork, ended := n.Spec.Kind == flow.Fork, n.Rec.State == states.TaskSuccess
 	switch {
 	case isFork && ended:
-		cause.Kind, cause.Results, cause.Result = flow.Joined, n.results, nil
+		cause.Kind, cause.Results, cause.Result, cause.EndNote = flow.Joined, n.results, nil, n.Rec.Result
 	case isFork:
 		cause.Kind, cause.Index, cause.Aborted = flow.JoinFailed, n.failedAt, n.Scope.aborted
+		cause.Result, cause.EndNote = nil, n.Rec.Result
 		n.Scope.aborted = nil
 	case ended:
 		cause.Kind = flow.Ended
@@ -359,6 +438,15 @@ func (s *Scheduler) nodeEnded(n *Node) {
 func (s *Scheduler) again(n *Node, again *flow.Again) {
 	if again.Note != nil {
 		n.Spec.Note = again.Note
+	}
+	switch {
+	case again.Input == nil:
+	case n.Spec.Kind == flow.Fork:
+		group := *n.Spec.Group // the language may hold on to its own
+		group.Shared = again.Input
+		n.Spec.Group = &group
+	default:
+		n.Spec.Input = again.Input
 	}
 	if again.After > 0 {
 		n.Rec.setRare(func(x *Rare) { x.Due = s.now.Add(again.After) })
@@ -485,17 +573,29 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	case end == nil:
 		s.setScope(scope, states.TaskCancelled)
 	case end.Failure != nil:
-		scope.Rec.Failure, scope.Rec.Ended = end.Failure, EndFailure
+		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, nil, EndFailure
+		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskFailure)
 		s.childFailed(fork, scope)
 	default:
 		scope.Rec.Result, scope.Rec.Ended = end.Value, EndValue
+		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskSuccess)
 		fork.results[scope.Index] = end.Value
 		fork.done++
 		s.fillFork(fork)
 	}
 	s.joinFork(fork)
+}
+
+// noteEnd keeps, as the result of a fork that has not ended, what the child that
+// decided its end, or ended last, wants its language to be told.
+func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
+	if fork.failedAt >= 0 || string(fork.Rec.Result) == string(end.Note) {
+		return
+	}
+	fork.Rec.Result = end.Note
+	s.emit(Command{Op: Write, Atom: -1, Node: fork, Rec: fork.Rec})
 }
 
 // childFailed ends the siblings of the first child that failed.
@@ -541,7 +641,6 @@ func (s *Scheduler) overdue() {
 
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
-	s.end = end
 	s.busy++ // completed counts it down
 	s.completed(Event{Atom: 0, Result: end.Value, Failure: end.Failure})
 }

@@ -27,7 +27,7 @@ type Loaded struct {
 func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded, undos int64, unwound bool) {
 	s.flow, s.undos, s.unwound = state, undos, unwound
 	if s.root != nil {
-		s.root.Memory, s.root.begun = memory, memory != nil
+		s.root.Memory = memory
 	} else {
 		s.revAll = memory != nil
 	}
@@ -43,6 +43,9 @@ func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded,
 		grown = append(grown, l)
 	}
 	slices.Sort(s.failed)
+	if s.root != nil && s.rec[0].State == states.TaskRunning {
+		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.rec[0], nil)
+	}
 	s.loadGrown(grown)
 	s.count()
 }
@@ -66,6 +69,9 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 			}
 			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}
 			c.begun = l.Rec.State != states.TaskPending
+			if l.Rec.State == states.TaskRunning {
+				c.ending = loadedEnd(&c.Rec, c.Memory)
+			}
 			scopes[l.Path] = c
 			fork.begun = max(fork.begun, l.Index+1)
 			fork.take(c)

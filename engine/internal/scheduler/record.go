@@ -56,6 +56,13 @@ func (r *Record) setRare(change func(*Rare)) {
 	r.Rare = &next
 }
 
+// clearDue ends the wait the atom is in.
+func (r *Record) clearDue() {
+	if !r.Due().IsZero() {
+		r.setRare(func(x *Rare) { x.Due = noTime })
+	}
+}
+
 // RevertFailure returns the failure of the last revert, if it failed.
 func (r *Record) RevertFailure() *atom.Failure { return r.rare().RevertFailure }
 

@@ -54,7 +54,6 @@ type Scheduler struct {
 	asks    []ask
 	asking  ask
 	serial  int64 // of nodes, in the order they were made
-	end     *flow.End
 	undos   int64 // height of the undo stack
 	unwound bool  // something was, or is to be, undone
 
@@ -157,7 +156,7 @@ func (s *Scheduler) begin(fresh bool) {
 		s.reset()
 	}
 	s.setFlow(states.FlowRunning)
-	s.fatal, s.end, s.waits = nil, nil, 0
+	s.fatal, s.waits = nil, 0
 	s.newReady, s.next, s.redo = s.newReady[:0], s.next[:0], s.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
@@ -184,6 +183,9 @@ func (s *Scheduler) reset() {
 		return
 	}
 	s.revAll = false
+	if s.root != nil {
+		s.root, s.asks, s.unwound = &Scope{Index: -1}, nil, false
+	}
 	for i := range s.rec {
 		a := int32(i)
 		if r := &s.rec[i]; r.State != states.TaskPending || r.Intention != states.IntendExecute {
@@ -310,7 +312,11 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		h.Failure = f
 		r.Rare = &Rare{Tries: &h}
 	} else {
+		due := r.Due()
 		r.Result, r.Rare = nil, nil
+		if s.root != nil && s.root.ending.TimedOut {
+			r.Rare = &Rare{Due: cmp.Or(due, s.now)}
+		}
 	}
 	s.set(a, states.TaskFailure, r.Intention)
 	if s.opt.NeverResolve {
@@ -405,7 +411,10 @@ func (s *Scheduler) undoable() bool {
 
 func (s *Scheduler) rest(to states.Flow) {
 	s.setFlow(to)
-	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Failures: s.fatal, End: s.end}
+	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Failures: s.fatal}
+	if s.root != nil {
+		c.End = loadedEnd(&s.rec[0], nil)
+	}
 	if len(c.Failures) == 0 && to != states.FlowSuccess && to != states.FlowSuspended {
 		c.Failures = s.AllFailures()
 	}
@@ -471,6 +480,10 @@ func (s *Scheduler) start(a int32) {
 
 func (s *Scheduler) execute(a int32) {
 	r := &s.rec[a]
+	if s.root != nil && r.State == states.TaskRunning {
+		s.beginGrowing()
+		return
+	}
 	r.Attempt++
 	r.Ended = EndNone
 	if r.State == states.TaskRunning {

@@ -30,6 +30,12 @@ func (s *Scheduler) unwoundNode(n *Node) {
 		s.unwindNext()
 		return
 	}
+	if n.Rec.State == states.TaskReverted { // a crash kept it from being taken off
+		s.undos--
+		s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
+		s.unwindNext()
+		return
+	}
 	n.Rec.Intention = states.IntendRevert
 	n.executing = true
 	s.busy++
