@@ -1,0 +1,46 @@
+package asl_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/flow/asl"
+)
+
+func TestMachineStates(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("order", []byte(`{
+  "StartAt": "Big?",
+  "States": {
+    "Big?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericGreaterThan": 9, "Next": "Both"}], "Default": "Pay"},
+    "Pay": {"Type": "Task", "Resource": "exec:./pay", "Revert": "exec:./refund", "Next": "Each",
+      "Catch": [{"ErrorEquals": ["A", "B"], "Next": "No"}]},
+    "Both": {"Type": "Parallel", "Next": "Each", "Branches": [
+      {"StartAt": "L", "States": {"L": {"Type": "Wait", "Seconds": 1, "End": true}}},
+      {"StartAt": "R", "States": {"R": {"Type": "Pass", "End": true}}}]},
+    "Each": {"Type": "Map", "End": true,
+      "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Succeed"}}}},
+    "No": {"Type": "Fail"}
+  }
+}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []asl.StateInfo{
+		{Name: "Big?", Type: "Choice", Start: true, Next: []asl.Transition{{To: "Both", Label: "rule 1"}, {To: "Pay", Label: "Default"}}},
+		{
+			Name: "Pay", Type: "Task", Next: []asl.Transition{{To: "Each"}, {To: "No", Label: "Catch A, B"}},
+			Task: "exec:./pay", Revert: "exec:./refund",
+		},
+		{Name: "Both", Type: "Parallel", Next: []asl.Transition{{To: "Each"}}},
+		{Name: "L", Type: "Wait", In: "Both", Start: true, End: true},
+		{Name: "R", Type: "Pass", In: "Both", Branch: 1, Start: true, End: true},
+		{Name: "Each", Type: "Map", End: true},
+		{Name: "One", Type: "Succeed", In: "Each", Start: true, End: true},
+		{Name: "No", Type: "Fail", End: true},
+	}
+	if diff := cmp.Diff(want, m.States()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,173 @@
+package draw_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+)
+
+var update = flag.Bool("update", false, "rewrite the pictures in testdata; read the diff")
+
+type nothing = struct{}
+
+func does(name string, opts ...atom.Option) *atom.Atom {
+	return atom.Func(name, func(context.Context, nothing) (nothing, error) { return nothing{}, nil }, opts...)
+}
+
+func undoes(name string) *atom.Atom {
+	return atom.Pair(name, func(context.Context, nothing) (nothing, error) { return nothing{}, nil },
+		func(context.Context, nothing, atom.Outcome[nothing]) error { return nil })
+}
+
+func planOf(t *testing.T, root flow.Node) *flow.Plan {
+	t.Helper()
+	plan, err := flow.Compile(root, map[string]reflect.Type{"risk": nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// checkout has a decider into a task and one into a flow, and a retry.
+func checkout() flow.Node {
+	risk := atom.NewKey[float64]("risk")
+	reserve, review := undoes("reserve"), does("manual-review")
+	charge := flow.Linear("charge", undoes("charge-card")).WithRetry(atom.Times(3, atom.Constant(1), "CardNetwork.Timeout"))
+	ship := flow.Unordered("ship", does("pack"), does("label"))
+	return flow.Graph("checkout", reserve, charge, review, ship).
+		Link(reserve, charge).
+		Link(charge, review, flow.When(risk, func(r float64) bool { return r >= 0.8 })).
+		Link(charge, ship, flow.When(risk, func(r float64) bool { return r < 0.8 }))
+}
+
+// crowds are three atoms that three others wait for.
+func crowds() flow.Node {
+	return flow.Linear("crowds",
+		flow.Unordered("first", does("a"), does("b"), does("c")),
+		flow.Unordered("second", does("d"), does("e"), does("f")),
+	)
+}
+
+// machine is a view that no plan gives.
+func machine() draw.View {
+	return draw.View{
+		Title:  "trip",
+		Groups: []draw.Group{{ID: "0", Label: "branch 0"}, {ID: "1", Label: "branch 1", In: "0"}},
+		Nodes: []draw.Node{
+			{ID: "start", Kind: draw.Start},
+			{ID: "Enough?", Kind: draw.Choice, State: "SUCCESS"},
+			{ID: "Wait", Kind: draw.Wait, In: "0", State: "RETRYING"},
+			{ID: "Shape", Kind: draw.Compute, In: "1", State: "REVERTING"},
+			{ID: "end", Kind: draw.End},
+		},
+		Edges: []draw.Edge{
+			{From: "start", To: "Enough?"},
+			{From: "Enough?", To: "Wait", Label: "1", Maybe: true},
+			{From: "Enough?", To: "Shape", Label: "Default"},
+			{From: "Shape", To: "end", Maybe: true},
+		},
+	}
+}
+
+// hostile tries to break out of its texts, and is broken in every way a view
+// can be.
+func hostile() draw.View {
+	nasty := "a\"]; evil[\"`b`\\\n<script>&#quot; -->\r\x00"
+	return draw.View{
+		Title:  nasty,
+		Groups: []draw.Group{{ID: "x", Label: nasty, In: "x"}, {ID: "y", In: "z"}, {ID: "z", In: "y"}, {ID: "x", In: "z"}, {}},
+		Nodes:  []draw.Node{{ID: nasty, In: "x", State: nasty}, {ID: nasty, In: "y"}, {ID: "lost", In: "nowhere"}, {}},
+		Edges:  []draw.Edge{{From: nasty, To: "lost", Label: nasty}, {From: "lost", To: "absent"}, {From: "absent", To: "lost"}},
+	}
+}
+
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	boot := draw.OfPlan(planOf(t, flow.Linear("boot-server", undoes("create-volume"), does("boot"))))
+	for name, view := range map[string]draw.View{
+		"boot":           boot,
+		"boot-undone":    boot.Coloured(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
+		"checkout":       draw.OfPlan(planOf(t, checkout())),
+		"crowds":         draw.OfPlan(planOf(t, crowds())),
+		"single":         draw.OfPlan(planOf(t, does("alone"))),
+		"machine":        machine(),
+		"hostile":        hostile(),
+		"nothing at all": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for extension, text := range map[string]string{".mmd": draw.Mermaid(view), ".dot": draw.DOT(view)} {
+				golden(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+extension), text)
+			}
+		})
+	}
+	if boot.Nodes[0].State != "" {
+		t.Error("colouring a view changes the view it was made from")
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("%v (-update writes it)", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-file +picture):\n%s", file, diff)
+	}
+}
+
+// TestCrowdsStaySmall: the edges between two crowds are as many as their atoms,
+// not as many as their pairs.
+func TestCrowdsStaySmall(t *testing.T) {
+	t.Parallel()
+	first, second := flow.Unordered("first"), flow.Unordered("second")
+	for i := range 300 {
+		first.Add(does(fmt.Sprintf("a%d", i)))
+		second.Add(does(fmt.Sprintf("b%d", i)))
+	}
+	v := draw.OfPlan(planOf(t, flow.Linear("crowds", first, second)))
+	if len(v.Edges) != 600 || len(v.Nodes) != 601 {
+		t.Errorf("%d nodes, %d edges", len(v.Nodes), len(v.Edges))
+	}
+}
+
+func ExampleMermaid() {
+	view := draw.View{
+		Nodes: []draw.Node{
+			{ID: "create-volume", Kind: draw.Undoable, State: "REVERTED"},
+			{ID: "boot", State: "FAILURE"},
+		},
+		Edges: []draw.Edge{{From: "create-volume", To: "boot"}},
+	}
+	fmt.Print(draw.Mermaid(view))
+	// Output:
+	// flowchart TD
+	//   n0[["create-volume<br/>REVERTED"]]
+	//   n1["boot<br/>FAILURE"]
+	//   n0 --> n1
+	//   classDef FAILURE fill:#c92a2a,stroke:#7a1212,color:#ffffff
+	//   class n1 FAILURE
+	//   classDef REVERTED fill:#d0ebff,stroke:#1864ab,color:#000000
+	//   class n0 REVERTED
+}

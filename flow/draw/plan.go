@@ -1,0 +1,162 @@
+package draw
+
+import (
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// OfPlan returns the picture of a compiled flow. The IDs of its nodes are the
+// names of the atoms, which are their paths in a run; the flows in it become
+// groups. Where many atoms meet many others a junction keeps the edges few.
+func OfPlan(p *flow.Plan) View {
+	s := &sketch{plan: p, labels: map[[2]int32]string{}, ids: make([]string, len(p.Nodes)), in: make([]string, len(p.Nodes))}
+	s.view.Title = p.Flow
+	s.place()
+	s.decisions()
+	s.contract()
+	return s.view
+}
+
+// sketch is a picture of a plan in the making.
+type sketch struct {
+	plan   *flow.Plan
+	view   View
+	ids    []string            // of the plan's nodes; "" for those not shown
+	in     []string            // groups of the plan's nodes; those of entrances and exits are around their flow
+	labels map[[2]int32]string // of the edges that a decider decides
+}
+
+// place makes the groups, and the nodes of the atoms. The plan lists a flow's
+// nodes between its entrance and its exit.
+func (s *sketch) place() {
+	open := []string{""}
+	for i, n := range s.plan.Nodes {
+		if n.Kind == flow.Exit && n.Flow > 0 {
+			open = open[:len(open)-1]
+		}
+		s.in[i] = open[len(open)-1]
+		switch {
+		case n.Kind == flow.AtomNode:
+			a := &s.plan.Atoms[n.Atom]
+			s.ids[i] = a.Name()
+			s.view.Nodes = append(s.view.Nodes, Node{ID: a.Name(), Label: label(a), Kind: kind(a), In: s.in[i]})
+		case n.Kind == flow.Entrance && n.Flow > 0: // the root has the title instead
+			g := Group{ID: "flow " + strconv.Itoa(int(n.Flow)), Label: s.plan.FlowOf(int32(i)), In: s.in[i]}
+			s.view.Groups = append(s.view.Groups, g)
+			open = append(open, g.ID)
+		}
+	}
+}
+
+// label is an atom's name, and for a retry its policy.
+func label(a *flow.PlanAtom) string {
+	if policy, ok := a.Controller().(interface{ String() string }); ok {
+		return a.Name() + ": " + policy.String()
+	}
+	return a.Name()
+}
+
+func kind(a *flow.PlanAtom) Kind {
+	switch {
+	case a.Kind() == atom.KindRetry:
+		return Retry
+	case a.Reverts():
+		return Undoable
+	default:
+		return Task
+	}
+}
+
+// decisions notes which edges a decider decides. It stands at the atoms that
+// the edge leads to, also when that is through the entrances of flows.
+func (s *sketch) decisions() {
+	for i := range s.plan.Atoms {
+		a := &s.plan.Atoms[i]
+		for _, d := range a.Deciders {
+			for n := a.Node; ; {
+				outer := int32(-1)
+				for _, pred := range s.plan.Pred(n) {
+					if pred == d.From {
+						s.labels[[2]int32{pred, n}] = d.Decider.Label
+					} else if s.plan.Nodes[pred].Kind == flow.Entrance {
+						outer = pred
+					}
+				}
+				if outer < 0 {
+					break
+				}
+				n = outer
+			}
+		}
+	}
+}
+
+// arc is half an edge: its other end and what is written on it.
+type arc struct {
+	node  int32
+	label string
+	maybe bool
+}
+
+// contract joins the edges that meet at entrances and exits, unless that made
+// more of them: then it shows a junction.
+func (s *sketch) contract() {
+	p := s.plan
+	into := make([][]arc, len(p.Nodes)) // of nodes not shown: the arcs from those that are
+	for _, n := range topological(p) {
+		var from []arc
+		seen := map[int32]bool{}
+		for _, pred := range p.Pred(n) {
+			label, maybe := s.labels[[2]int32{pred, n}]
+			arcs := into[pred]
+			if s.ids[pred] != "" {
+				arcs = []arc{{node: pred}}
+			}
+			for _, a := range arcs {
+				if !seen[a.node] {
+					seen[a.node] = true
+					from = append(from, arc{a.node, joined(a.label, label), a.maybe || maybe})
+				}
+			}
+		}
+		if s.ids[n] == "" && (len(from) < 2 || len(p.Succ(n)) < 2) {
+			into[n] = from
+			continue
+		}
+		if s.ids[n] == "" {
+			s.ids[n] = "junction " + strconv.Itoa(int(n))
+			s.view.Nodes = append(s.view.Nodes, Node{ID: s.ids[n], Kind: Junction, In: s.in[n]})
+		}
+		for _, a := range from {
+			s.view.Edges = append(s.view.Edges, Edge{From: s.ids[a.node], To: s.ids[n], Label: a.label, Maybe: a.maybe})
+		}
+	}
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ", " + b
+}
+
+// topological returns the plan's nodes, each behind all that lead to it.
+func topological(p *flow.Plan) []int32 {
+	missing := make([]int, len(p.Nodes))
+	order := make([]int32, 0, len(p.Nodes))
+	for n := range int32(len(p.Nodes)) {
+		if missing[n] = len(p.Pred(n)); missing[n] == 0 {
+			order = append(order, n)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, next := range p.Succ(order[i]) {
+			if missing[next]--; missing[next] == 0 {
+				order = append(order, next)
+			}
+		}
+	}
+	return order
+}

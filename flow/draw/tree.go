@@ -1,0 +1,85 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A tree is a view's nodes and groups in their nesting, under names that every
+// language of pictures takes.
+type tree struct {
+	view   *View
+	names  map[string]string // of nodes, by ID: n0, n1, …
+	nodes  map[string][]int  // by the ID of the group they are in
+	groups map[string][]int
+}
+
+func treeOf(v *View) *tree {
+	t := &tree{view: v, names: make(map[string]string, len(v.Nodes)), nodes: map[string][]int{}, groups: map[string][]int{}}
+	known := make(map[string]bool, len(v.Groups))
+	in := func(id string) string {
+		if known[id] {
+			return id
+		}
+		return ""
+	}
+	for i, g := range v.Groups {
+		if g.ID != "" && !known[g.ID] {
+			t.groups[in(g.In)] = append(t.groups[in(g.In)], i)
+			known[g.ID] = true
+		}
+	}
+	for i, n := range v.Nodes {
+		if _, twice := t.names[n.ID]; !twice {
+			t.names[n.ID] = "n" + strconv.Itoa(i)
+			t.nodes[in(n.In)] = append(t.nodes[in(n.In)], i)
+		}
+	}
+	return t
+}
+
+// A writer writes one language of pictures.
+type writer interface {
+	node(indent int, name string, n *Node)
+	begin(indent int, name string, g *Group)
+	end(indent int)
+	edge(from, to string, e *Edge)
+}
+
+// write passes all of the view to w: each group's nodes, then the groups in it,
+// then the edges.
+func (t *tree) write(w writer) {
+	t.inside("", 1, w)
+	for i := range t.view.Edges {
+		e := &t.view.Edges[i]
+		from, to := t.names[e.From], t.names[e.To]
+		if from != "" && to != "" {
+			w.edge(from, to, e)
+		}
+	}
+}
+
+func (t *tree) inside(group string, indent int, w writer) {
+	for _, i := range t.nodes[group] {
+		n := &t.view.Nodes[i]
+		w.node(indent, t.names[n.ID], n)
+	}
+	for _, i := range t.groups[group] {
+		g := &t.view.Groups[i]
+		w.begin(indent, "g"+strconv.Itoa(i), g)
+		t.inside(g.ID, indent+1, w)
+		w.end(indent)
+	}
+}
+
+// printable returns s with blanks for the control characters that no language of
+// pictures has a way to write.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
