@@ -114,7 +114,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event) {
 	defer guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: cmd.Cause, Now: d.now, Event: d.head.Events + 1, Random: rand.Uint64,
+		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Random: rand.Uint64,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
 		ask.Shared = fork.Spec.Group.Shared

@@ -27,6 +27,7 @@ type driver struct {
 	cp       storage.Checkpoint
 	at       map[string]int // where in cp.Atoms a path is
 	dirty    bool
+	watched  bool // somebody is told of events
 	notes    []Event
 	payloads payloads
 	specs    map[*scheduler.Node]atom.Value
@@ -175,7 +176,11 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		answer, err = d.topOfStack()
 		return answer, err == nil, err
 	case scheduler.More:
-		return scheduler.Event{Kind: scheduler.Continue}, true, nil
+		if !d.room() {
+			err = d.flush()
+			d.launch()
+		}
+		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
 	case scheduler.Emit:
 		d.keepEvents(cmd)
 	case scheduler.Remember:

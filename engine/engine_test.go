@@ -123,7 +123,10 @@ func TestTimedOutIsUnknown(t *testing.T) {
 	var told atomic.Value
 	task := atom.Pair("a",
 		func(ctx context.Context, _ struct{}) (string, error) { <-ctx.Done(); return "", ctx.Err() },
-		func(_ context.Context, _ struct{}, did atom.Outcome[string]) error { told.Store(did.String()); return nil },
+		func(_ context.Context, _ struct{}, did atom.Outcome[string]) error {
+			told.Store(did.String())
+			return nil
+		},
 		atom.Timeout(time.Second))
 	_, err := run(t, task)
 	if _, ok := errors.AsType[*engine.RevertedError](err); !ok || told.Load() != "unknown" {

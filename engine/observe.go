@@ -35,6 +35,9 @@ type Event struct {
 
 // note keeps an event until what it tells of is committed.
 func (d *driver) note(ev Event) {
+	if !d.watched {
+		return
+	}
 	ev.Run, ev.Time = d.claim.Run, d.now
 	d.notes = append(d.notes, ev)
 }

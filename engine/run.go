@@ -98,6 +98,8 @@ func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.
 		specs:  map[*scheduler.Node]atom.Value{},
 		flying: map[*scheduler.Node]*call{},
 		done:   make(chan finished, e.parallel),
+
+		watched: len(e.observers) > 0 || e.log.IsDebug(),
 	}
 	d.head = storage.Head{
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output,

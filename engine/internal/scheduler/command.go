@@ -48,7 +48,7 @@ type Command struct {
 	Values           atom.Values
 	Outcome          atom.Outcome[atom.Value]
 	Tries            atom.History
-	Cause            flow.Cause
+	Cause            *flow.Cause // AskLanguage
 	Events           []flow.Event
 	Missing          *atom.Failure // Execute, Revert: an argument has no value; the call is not made and fails so
 	Due              time.Time

@@ -71,7 +71,7 @@ func (s *Scheduler) nextAsk() bool {
 			continue
 		}
 		s.asking, s.asked = q, true
-		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Cause: q.cause})
+		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Cause: &q.cause})
 		return true
 	}
 	s.asks = nil

@@ -1,0 +1,171 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+type order struct {
+	ID    string `json:"id"`
+	Count int    `json:"count"`
+	Paid  bool   `json:"paid"`
+}
+
+func noop(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
+
+func passOn(_ context.Context, in order) (order, error) { in.Count++; return in, nil }
+
+// tasks makes n tasks, empty ones or ones with a struct of three fields in and
+// out.
+func tasks(n int, structs bool) []flow.Node {
+	nodes := make([]flow.Node, n)
+	for i := range nodes {
+		if structs {
+			nodes[i] = atom.Func(fmt.Sprintf("t%d", i), passOn)
+		} else {
+			nodes[i] = atom.Func(fmt.Sprintf("t%d", i), noop)
+		}
+	}
+	return nodes
+}
+
+// BenchmarkMemory runs flows of no-op tasks in memory; compiling is not part of
+// it. live-B/task is the heap that is left after the run, after collection.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		for _, structs := range []bool{false, true} {
+			nodes := tasks(n, structs)
+			shape := map[bool]string{false: "noop", true: "struct"}[structs]
+			flows := map[string]flow.Node{"linear": flow.Linear("f", nodes...), "unordered": flow.Unordered("f", nodes...)}
+			for name, f := range flows {
+				b.Run(fmt.Sprintf("%s/%s/%d", name, shape, n), func(b *testing.B) {
+					benchmark(b, f, n, structs)
+				})
+			}
+		}
+	}
+}
+
+func benchmark(b *testing.B, f flow.Node, n int, structs bool, opts ...engine.Option) {
+	b.Helper()
+	for _, name := range []string{"id", "count", "paid"} {
+		if structs {
+			opts = append(opts, seed(name))
+		}
+	}
+	eng, err := engine.New(f, opts...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := eng.Run(b.Context(), fmt.Sprint("r", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/task")
+}
+
+// seed gives the first task of a chain its input. It is a provider, not an
+// input: an input would beat the tasks in between.
+func seed(name string) engine.Option {
+	switch name {
+	case "id":
+		return engine.With(atom.NewKey[string](name), "o-1")
+	case "count":
+		return engine.With(atom.NewKey[int](name), 1)
+	default:
+		return engine.With(atom.NewKey[bool](name), false)
+	}
+}
+
+// TestTwoHundredThousand runs 200,000 tasks, compiling included, and looks at
+// the heap that stays: at most 1 KiB a task.
+func TestTwoHundredThousand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const n = 200_000
+	for name, pattern := range map[string]func(string, ...flow.Node) flow.Node{
+		"linear":    func(s string, nodes ...flow.Node) flow.Node { return flow.Linear(s, nodes...) },
+		"unordered": func(s string, nodes ...flow.Node) flow.Node { return flow.Unordered(s, nodes...) },
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		begin := time.Now()
+		eng, err := engine.New(pattern("f", tasks(n, false)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(begin)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		perTask := (after.HeapAlloc - before.HeapAlloc) / n
+		runtime.KeepAlive(eng)
+		runtime.KeepAlive(res)
+		t.Logf("%s: %v with compiling, %d B of live heap a task", name, took.Round(time.Millisecond), perTask)
+		if perTask > 1024 {
+			t.Errorf("%s: %d B of live heap a task; want at most 1024", name, perTask)
+		}
+	}
+}
+
+// BenchmarkSQLite runs a linear flow of no-op tasks on a file with
+// synchronous=FULL: one commit a task.
+func BenchmarkSQLite(b *testing.B) {
+	store, err := sqlstore.Open(b.Context(), "sqlite:"+filepath.Join(b.TempDir(), "ebb.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	const n = 1000
+	benchmark(b, flow.Linear("f", tasks(n, false)...), n, false, engine.WithStore(store))
+}
+
+// BenchmarkLoop walks a loop of 10,000 transitions of states that only compute,
+// with history kept.
+func BenchmarkLoop(b *testing.B) {
+	m, err := asl.Parse("loop", []byte(`{"StartAt":"Add","States":{
+		"Add":{"Type":"Pass","Parameters":{"n.$":"States.MathAdd($.n, 1)"},"Next":"Enough"},
+		"Enough":{"Type":"Choice","Choices":[{"Variable":"$.n","NumericLessThan":5000,"Next":"Add"}],"Default":"Done"},
+		"Done":{"Type":"Succeed"}}}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	store := storage.Memory()
+	eng, err := engine.New(m.Flow(), engine.WithStore(store))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		id := fmt.Sprint("r", i)
+		if _, err := eng.Run(b.Context(), id, engine.Input(atom.MustEncode(map[string]int{"n": 0}))); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := store.Purge(b.Context(), id); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*10_000), "ns/transition")
+}
