@@ -15,20 +15,20 @@ var dotShapes = [...]string{
 // border, an edge that is decided about is dashed.
 func DOT(v View) string {
 	d := &dot{}
-	fmt.Fprintf(d, "digraph %s {\n", dotText(v.Title))
+	fmt.Fprintf(&d.out, "digraph %s {\n", dotText(v.Title))
 	if v.Title != "" {
-		d.line(1, "label=%s; labelloc=t", dotText(v.Title))
+		d.linef(1, "label=%s; labelloc=t", dotText(v.Title))
 	}
 	treeOf(&v).write(d)
-	d.WriteString("}\n")
-	return d.String()
+	d.out.WriteString("}\n")
+	return d.out.String()
 }
 
-type dot struct{ strings.Builder }
+type dot struct{ out strings.Builder }
 
-func (d *dot) line(indent int, format string, args ...any) {
-	d.WriteString(strings.Repeat("  ", indent))
-	fmt.Fprintf(&d.Builder, format+";\n", args...)
+func (d *dot) linef(indent int, format string, args ...any) {
+	d.out.WriteString(strings.Repeat("  ", indent))
+	fmt.Fprintf(&d.out, format+";\n", args...)
 }
 
 func (d *dot) node(indent int, name string, n *Node) {
@@ -48,15 +48,15 @@ func (d *dot) node(indent int, name string, n *Node) {
 	if styles != nil {
 		attributes += fmt.Sprintf(", style=%q", strings.Join(styles, ","))
 	}
-	d.line(indent, "%s [label=%s, %s]", name, dotText(n.text()), attributes)
+	d.linef(indent, "%s [label=%s, %s]", name, dotText(n.text()), attributes)
 }
 
 func (d *dot) begin(indent int, name string, g *Group) {
-	d.WriteString(strings.Repeat("  ", indent) + "subgraph cluster_" + name + " {\n")
-	d.line(indent+1, "label=%s", dotText(g.Label))
+	d.out.WriteString(strings.Repeat("  ", indent) + "subgraph cluster_" + name + " {\n")
+	d.linef(indent+1, "label=%s", dotText(g.Label))
 }
 
-func (d *dot) end(indent int) { d.WriteString(strings.Repeat("  ", indent) + "}\n") }
+func (d *dot) end(indent int) { d.out.WriteString(strings.Repeat("  ", indent) + "}\n") }
 
 func (d *dot) edge(from, to string, e *Edge) {
 	var attributes []string
@@ -67,9 +67,9 @@ func (d *dot) edge(from, to string, e *Edge) {
 		attributes = append(attributes, "style=dashed")
 	}
 	if attributes == nil {
-		d.line(1, "%s -> %s", from, to)
+		d.linef(1, "%s -> %s", from, to)
 	} else {
-		d.line(1, "%s -> %s [%s]", from, to, strings.Join(attributes, ", "))
+		d.linef(1, "%s -> %s [%s]", from, to, strings.Join(attributes, ", "))
 	}
 }
 

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite the pictures in testdata; read 
 
 type nothing = struct{}
 
-func does(name string, opts ...atom.Option) *atom.Atom {
-	return atom.Func(name, func(context.Context, nothing) (nothing, error) { return nothing{}, nil }, opts...)
+func does(name string) *atom.Atom {
+	return atom.Func(name, func(context.Context, nothing) (nothing, error) { return nothing{}, nil })
 }
 
 func undoes(name string) *atom.Atom {

@@ -18,45 +18,44 @@ var mermaidShapes = [...][2]string{
 func Mermaid(v View) string {
 	m := &mermaid{states: map[string][]string{}}
 	if v.Title != "" {
-		fmt.Fprintf(&m.Builder, "---\ntitle: %s\n---\n", mermaidText(v.Title))
+		fmt.Fprintf(&m.out, "---\ntitle: %s\n---\n", mermaidText(v.Title))
 	}
-	m.WriteString("flowchart TD\n")
+	m.out.WriteString("flowchart TD\n")
 	treeOf(&v).write(m)
 	for _, state := range slices.Sorted(maps.Keys(m.states)) {
 		c := colours[state]
-		fmt.Fprintf(&m.Builder, "  classDef %s fill:%s,stroke:%s,color:%s", state, c.fill, c.line, c.text)
+		fmt.Fprintf(&m.out, "  classDef %s fill:%s,stroke:%s,color:%s", state, c.fill, c.line, c.text)
 		if c.dashed {
-			m.WriteString(",stroke-dasharray:4 3")
+			m.out.WriteString(",stroke-dasharray:4 3")
 		}
-		fmt.Fprintf(&m.Builder, "\n  class %s %s\n", strings.Join(m.states[state], ","), state)
+		fmt.Fprintf(&m.out, "\n  class %s %s\n", strings.Join(m.states[state], ","), state)
 	}
-	return m.String()
+	return m.out.String()
 }
 
 type mermaid struct {
-	strings.Builder
-
+	out    strings.Builder
 	states map[string][]string // names of the nodes in each state that has a colour
 }
 
-func (m *mermaid) line(indent int, format string, args ...any) {
-	m.WriteString(strings.Repeat("  ", indent))
-	fmt.Fprintf(&m.Builder, format+"\n", args...)
+func (m *mermaid) linef(indent int, format string, args ...any) {
+	m.out.WriteString(strings.Repeat("  ", indent))
+	fmt.Fprintf(&m.out, format+"\n", args...)
 }
 
 func (m *mermaid) node(indent int, name string, n *Node) {
 	shape := mermaidShapes[n.Kind]
-	m.line(indent, "%s%s%s%s", name, shape[0], mermaidText(n.text()), shape[1])
+	m.linef(indent, "%s%s%s%s", name, shape[0], mermaidText(n.text()), shape[1])
 	if _, ok := colours[n.State]; ok {
 		m.states[n.State] = append(m.states[n.State], name)
 	}
 }
 
 func (m *mermaid) begin(indent int, name string, g *Group) {
-	m.line(indent, "subgraph %s[%s]", name, mermaidText(g.Label))
+	m.linef(indent, "subgraph %s[%s]", name, mermaidText(g.Label))
 }
 
-func (m *mermaid) end(indent int) { m.line(indent, "end") }
+func (m *mermaid) end(indent int) { m.linef(indent, "end") }
 
 func (m *mermaid) edge(from, to string, e *Edge) {
 	arrow := "-->"
@@ -66,7 +65,7 @@ func (m *mermaid) edge(from, to string, e *Edge) {
 	if e.Label != "" {
 		arrow += "|" + mermaidText(e.Label) + "|"
 	}
-	m.line(1, "%s %s %s", from, arrow, to)
+	m.linef(1, "%s %s %s", from, arrow, to)
 }
 
 // mermaidEscapes are the characters that mean something to Mermaid, to the HTML
