@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+)
+
+// A session is one call of the command: what all of its commands share.
+type session struct {
+	in       io.Reader
+	out, err io.Writer
+
+	dsn    string
+	output string
+	level  string
+}
+
+// The forms of output.
+const (
+	asText = "text"
+	asJSON = "json"
+)
+
+// execute runs the command and returns its exit status.
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	s := &session{in: in, out: out, err: errs}
+	root := s.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if told, ok := errors.AsType[*statusError](err); err != nil && (!ok || !told.told) {
+		fmt.Fprintln(errs, "ebb:", err)
+	}
+	return statusOf(err)
+}
+
+func (s *session) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ebb",
+		Short:         "Ebb runs work that must either finish or be undone",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return s.settle(cmd)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	flags := root.PersistentFlags()
+	flags.StringVar(&s.dsn, "dsn", "sqlite:ebb.db", "the database that runs are kept in (EBB_DSN)")
+	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
+	flags.StringVar(&s.level, "log-level", "off", "what to log to standard error: debug, info, warn, error or off (EBB_LOG_LEVEL)")
+	root.AddCommand(s.runCommand(), s.resumeCommand(), s.showCommand(), s.historyCommand(), s.listCommand(),
+		s.validateCommand(), s.versionCommand())
+	return root
+}
+
+// settle takes from the environment what no flag says, and judges both.
+func (s *session) settle(cmd *cobra.Command) error {
+	for _, name := range []string{"dsn", "output", "log-level"} {
+		flag := cmd.Flags().Lookup(name)
+		value, ok := os.LookupEnv("EBB_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+		if ok && value != "" && flag != nil && !flag.Changed {
+			if err := flag.Value.Set(value); err != nil {
+				return err
+			}
+		}
+	}
+	if s.output != asText && s.output != asJSON {
+		return usagef("output %q is not known (use text or json)", s.output)
+	}
+	if s.level != "off" && hclog.LevelFromString(s.level) == hclog.NoLevel {
+		return usagef("log level %q is not known (use debug, info, warn, error or off)", s.level)
+	}
+	return nil
+}
+
+func (s *session) logger() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: s.err})
+}
+
+// oneOf returns an error when a flag's value is none of the legal ones; "" is
+// no value.
+func oneOf(flag, value string, legal []string) error {
+	if value == "" || slices.Contains(legal, value) {
+		return nil
+	}
+	return usagef("--%s %s is not known (use one of %s)", flag, value, strings.Join(legal, ", "))
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// The exit statuses. Only what is known before a run's first step gives 2 or 7;
+// what breaks later is a failure of a task, which the definition may catch.
+const (
+	exitSuccess     = 0 // the run succeeded, or ended as expected
+	exitFailure     = 1 // the run failed, and there was nothing to undo; or it did not end as expected
+	exitUsage       = 2 // wrong flags, an invalid definition, or a run that cannot be started
+	exitReverted    = 3 // the run failed and is undone
+	exitUndoFailed  = 4 // the run failed and could not be undone
+	exitSuspended   = 5 // the run is at rest and goes on with ebb resume
+	exitNotFound    = 6 // there is no such run
+	exitUnreachable = 7 // the database cannot be opened or read
+)
+
+// A statusError says with which status to exit.
+type statusError struct {
+	status int
+	err    error
+	told   bool // the user was told already
+}
+
+// Error returns what happened.
+func (e *statusError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error behind it.
+func (e *statusError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &statusError{status: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// unreachable marks an error of the database; nil stays nil.
+func unreachable(err error) error {
+	if err == nil || errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return &statusError{status: exitUnreachable, err: err}
+}
+
+// statusOf returns the exit status for an error. What nothing is known about is
+// a wrong use of the command line.
+func statusOf(err error) int {
+	if err == nil {
+		return exitSuccess
+	}
+	if failed, ok := errors.AsType[*engine.FailedError](err); ok {
+		if failed.UndoFailed {
+			return exitUndoFailed
+		}
+		return exitFailure
+	}
+	if s, ok := errors.AsType[*statusError](err); ok {
+		return s.status
+	}
+	if is[*engine.RevertedError](err) {
+		return exitReverted
+	}
+	switch {
+	case errors.Is(err, engine.ErrSuspended), errors.Is(err, engine.ErrStopped):
+		return exitSuspended
+	case is[*storage.OwnedError](err), is[flow.Problems](err), errors.Is(err, engine.ErrChanged):
+		return exitUsage // not startable
+	case errors.Is(err, storage.ErrNotFound):
+		return exitNotFound
+	case is[*engine.StoreError](err):
+		return exitUnreachable
+	}
+	return exitUsage
+}
+
+func is[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// endStatus returns the exit status that goes with how a run stands.
+func endStatus(run *storage.Run) int {
+	switch run.State {
+	case states.FlowSuccess:
+		return exitSuccess
+	case states.FlowReverted:
+		return exitReverted
+	case states.FlowFailure:
+		if run.Undo == storage.UndoFailed {
+			return exitUndoFailed
+		}
+		return exitFailure
+	default:
+		return exitSuspended
+	}
+}
+
+// expected returns the exit status of a run that was expected to come to rest
+// in a state; "" is no expectation.
+func expected(status int, state, want string) int {
+	switch {
+	case want == "":
+		return status
+	case state == want:
+		return exitSuccess
+	case status == exitSuccess:
+		return exitFailure
+	default:
+		return status
+	}
+}
+
+// readError says which file could not be read, and why, in the user's words.
+func readError(file string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return usagef("%s cannot be read: %w", file, err)
+}

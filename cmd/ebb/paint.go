@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A painter shows a run on a terminal as a tree that is updated in place.
+type painter struct {
+	out    *os.File
+	colour bool
+	quit   chan struct{}
+	gone   sync.WaitGroup
+
+	mu    sync.Mutex
+	tree  *tree
+	drawn int    // lines on the screen
+	below string // shown under the tree
+}
+
+// tick is how often clocks and countdowns are brought up to date.
+const tick = 200 * time.Millisecond
+
+func newPainter(out *os.File, t *tree, colour bool) *painter {
+	p := &painter{out: out, tree: t, colour: colour, quit: make(chan struct{})}
+	p.gone.Go(func() {
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				p.mu.Lock()
+				p.draw()
+				p.mu.Unlock()
+			case <-p.quit:
+				return
+			}
+		}
+	})
+	return p
+}
+
+func (p *painter) happened(ev engine.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c, ok := observed(ev, p.tree.flow); ok {
+		p.tree.apply(&c)
+		p.draw()
+	}
+}
+
+// draw replaces what is on the screen. Of a tree that is higher than the screen
+// the end is shown, which is where things happen.
+func (p *painter) draw() {
+	width, height, err := term.GetSize(int(p.out.Fd()))
+	if err != nil {
+		width, height = 80, 24
+	}
+	lines := p.tree.lines(time.Now(), page{width: width, colour: p.colour})
+	if p.below != "" {
+		lines = append(lines, page{width: width}.cut(p.below))
+	}
+	if most := max(height-1, 1); len(lines) > most {
+		lines = lines[len(lines)-most:]
+	}
+	p.replace(lines)
+}
+
+func (p *painter) notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.below = text
+	p.draw()
+}
+
+func (p *painter) replace(lines []string) {
+	var b strings.Builder
+	if p.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r", p.drawn)
+	}
+	for _, line := range lines {
+		b.WriteString("\x1b[2K" + line + "\n")
+	}
+	b.WriteString("\x1b[J")
+	fmt.Fprint(p.out, b.String())
+	p.drawn = len(lines)
+}
+
+// stop ends the drawing and leaves what is on the screen.
+func (p *painter) stop() {
+	close(p.quit)
+	p.gone.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// All of it now: nothing is drawn over it any more.
+	width, _, err := term.GetSize(int(p.out.Fd()))
+	if err != nil {
+		width = 80
+	}
+	p.replace(p.tree.lines(time.Now(), page{width: width, colour: p.colour}))
+}
+
+func (p *painter) rested(run *storage.Run, _ int) {
+	writeEnd(p.out, run, page{colour: p.colour})
+}

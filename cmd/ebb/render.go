@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A look is how a state is shown.
+type look struct {
+	symbol string
+	colour string // parameters of the ANSI sequence
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	blue   = "36"
+	dim    = "2"
+	bold   = "1"
+)
+
+var stepLooks = map[states.Task]look{
+	states.TaskPending:       {"·", dim},
+	states.TaskRunning:       {"▸", blue},
+	states.TaskSuccess:       {"✓", green},
+	states.TaskFailure:       {"✗", red},
+	states.TaskReverting:     {"↶", yellow},
+	states.TaskReverted:      {"↶", dim},
+	states.TaskRevertFailure: {"!", red},
+	states.TaskIgnore:        {"-", dim},
+	states.TaskRetrying:      {"↻", yellow},
+	states.TaskCancelled:     {"⊘", dim},
+}
+
+var flowLooks = map[states.Flow]look{
+	states.FlowSuccess:    {"✓", green},
+	states.FlowFailure:    {"✗", red},
+	states.FlowReverted:   {"↶", yellow},
+	states.FlowSuspending: {"‖", yellow},
+	states.FlowSuspended:  {"‖", yellow},
+}
+
+// A page is how wide lines may be, and whether they are coloured. The zero page
+// is plain and without limit.
+type page struct {
+	width  int
+	colour bool
+}
+
+// A row is a line of a tree, in columns.
+type row struct {
+	head   string // lines of the tree, symbol and name
+	look   look
+	state  string
+	took   string
+	detail string
+}
+
+// lines returns what a run looks like at a time. It depends on nothing else.
+func (t *tree) lines(now time.Time, p page) []string {
+	var rows []row
+	for i, s := range t.top.children {
+		rows = s.rows(rows, "", i == len(t.top.children)-1, now)
+	}
+	lines := append([]string{p.title(t, now)}, p.table(rows)...)
+	if len(t.undone) == 0 {
+		return lines
+	}
+	rows = rows[:0]
+	for _, s := range t.undone {
+		rows = append(rows, s.undo(now))
+	}
+	return append(append(lines, p.paint("undone, last first", dim)), p.table(rows)...)
+}
+
+func (p page) title(t *tree, now time.Time) string {
+	l, ok := flowLooks[t.state]
+	if !ok {
+		l = look{"▸", blue}
+	}
+	text := l.symbol + " " + t.flow + "  " + t.run + "  "
+	end := t.ended
+	if end.IsZero() {
+		end = now
+	}
+	took := ""
+	if !t.began.IsZero() {
+		took = "  " + span(end.Sub(t.began))
+	}
+	return p.paint(p.cut(text), bold) + p.paint(t.state.String(), l.colour) + took
+}
+
+// rows appends the rows of a step and all below it.
+func (s *step) rows(rows []row, indent string, last bool, now time.Time) []row {
+	branch, under := "├ ", "│ "
+	if last {
+		branch, under = "└ ", "  "
+	}
+	l := stepLooks[s.state]
+	r := row{head: indent + branch + l.symbol + " " + plainText(s.name), look: l, state: s.state.String(), detail: s.detail(now)}
+	switch {
+	case s.inner && s.state == states.TaskPending:
+		r.state = ""
+	case !s.began.IsZero() && !s.ended.IsZero():
+		r.took = span(s.ended.Sub(s.began))
+	case !s.began.IsZero() && s.state == states.TaskRunning && !s.timer:
+		r.took = span(now.Sub(s.began))
+	}
+	rows = append(rows, r)
+	for i, c := range s.children {
+		rows = c.rows(rows, indent+under, i == len(s.children)-1, now)
+	}
+	return rows
+}
+
+// detail says what else there is to know of a step.
+func (s *step) detail(now time.Time) string {
+	var parts []string
+	switch {
+	case s.state == states.TaskRetrying:
+		parts = append(parts, fmt.Sprintf("attempt %d in %s", s.attempt+1, left(s.due, now)))
+	case s.timer && s.state == states.TaskRunning && !s.due.IsZero():
+		parts = append(parts, left(s.due, now)+" left")
+	case s.attempt > 1 && !s.timer:
+		parts = append(parts, fmt.Sprintf("attempt %d", s.attempt))
+	}
+	if s.failure != nil && !s.inner {
+		parts = append(parts, cause(s.failure))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// undo returns the row that tells how a step was undone.
+func (s *step) undo(now time.Time) row {
+	l := stepLooks[s.state]
+	r := row{head: "  " + l.symbol + " " + plainText(s.path), look: l, state: s.state.String()}
+	end := s.undone
+	if s.state == states.TaskReverting {
+		end = now
+	}
+	if !end.IsZero() && !s.undoing.IsZero() {
+		r.took = span(end.Sub(s.undoing))
+	}
+	if s.state == states.TaskRevertFailure && s.failure != nil {
+		r.detail = cause(s.failure)
+	}
+	return r
+}
+
+// cause returns a failure on one line.
+func cause(f *atom.Failure) string {
+	text := f.Code
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return plainText(text)
+}
+
+// plainText returns a text that came from outside on one line and without
+// control characters, which could move a terminal's cursor.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// table lays rows out in columns.
+func (p page) table(rows []row) []string {
+	var head, state, took int
+	for _, r := range rows {
+		head = max(head, utf8.RuneCountInString(r.head))
+		state, took = max(state, len(r.state)), max(took, len(r.took))
+	}
+	lines := make([]string, len(rows))
+	for i, r := range rows {
+		text := fmt.Sprintf("%-*s  %-*s  %*s  %s", head, r.head, state, r.state, took, r.took, r.detail)
+		lines[i] = p.paint(p.cut(strings.TrimRight(text, " ")), r.look.colour)
+	}
+	return lines
+}
+
+// cut shortens a line to the page's width.
+func (p page) cut(line string) string {
+	if p.width < 2 || utf8.RuneCountInString(line) < p.width {
+		return line
+	}
+	return string([]rune(line)[:p.width-2]) + "…"
+}
+
+func (p page) paint(text, colour string) string {
+	if !p.colour || colour == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// span returns a length of time for people.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// left returns the time until due in whole seconds, rounded up, so that a
+// countdown ends with 1.
+func left(due, now time.Time) string {
+	d := max(due.Sub(now), 0)
+	seconds := (d + time.Second - 1).Truncate(time.Second)
+	if seconds < time.Minute {
+		return fmt.Sprintf("%d s", int(seconds.Seconds()))
+	}
+	return seconds.String()
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A reporter shows a run while it happens. Its methods may be called by several
+// goroutines, happened by one only.
+type reporter interface {
+	// happened tells of a change that was committed.
+	happened(ev engine.Event)
+	// rested tells that the run has come to rest, and with which status the
+	// command will exit. It is the last call.
+	rested(run *storage.Run, status int)
+	// notice tells the user something meanwhile.
+	notice(text string)
+	// stop ends the showing; rested may still follow.
+	stop()
+}
+
+// reporter returns the one that fits where output goes to.
+func (s *session) reporter(flow, run string) reporter {
+	if s.output == asJSON {
+		return &jsonReporter{out: newJSON(s.out), errs: s.err, flow: flow}
+	}
+	if f := s.terminal(); f != nil {
+		return newPainter(f, newTree(flow, run), s.page().colour)
+	}
+	return &lineReporter{out: s.out, errs: s.err, flow: flow}
+}
+
+// terminal returns the terminal that output goes to, nil when it goes elsewhere
+// or to one that can only append.
+func (s *session) terminal() *os.File {
+	f, ok := s.out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return f
+}
+
+// page returns how wide output may be, and whether it is coloured.
+func (s *session) page() page {
+	f := s.terminal()
+	if f == nil {
+		return page{}
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		width = 80
+	}
+	return page{width: width, colour: os.Getenv("NO_COLOR") == ""}
+}
+
+// A lineReporter writes a line for each change.
+type lineReporter struct {
+	out, errs io.Writer
+	flow      string
+}
+
+func (r *lineReporter) happened(ev engine.Event) {
+	c, ok := observed(ev, r.flow)
+	if !ok || c.path == "" {
+		return // the end is told by rested
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s", c.at.Local().Format(time.TimeOnly), plainText(c.path), c.to)
+	if c.failure != nil {
+		b.WriteString(" " + cause(c.failure))
+	}
+	if !c.due.IsZero() {
+		b.WriteString(" until " + c.due.Local().Format(time.TimeOnly))
+	}
+	fmt.Fprintln(r.out, b.String())
+}
+
+func (r *lineReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", text) }
+
+func (r *lineReporter) stop() {}
+
+func (r *lineReporter) rested(run *storage.Run, _ int) { writeEnd(r.out, run, page{}) }
+
+// writeEnd says how a run stands, and why.
+func writeEnd(out io.Writer, run *storage.Run, p page) {
+	l := flowLooks[run.State]
+	fmt.Fprint(out, run.ID, " ", p.paint(run.State.String(), l.colour))
+	if run.Failure != nil {
+		fmt.Fprint(out, " ", cause(run.Failure))
+	}
+	fmt.Fprintln(out)
+	if output := run.Output.Data; run.State.Ended() && output != nil {
+		const most = 2000 // what is longer is for programs: ebb show -o json
+		text := output.String()
+		if len(text) > most {
+			text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + run.ID + ")"
+		}
+		fmt.Fprintln(out, plainText(text))
+	}
+}
+
+// A jsonReporter writes an object for each change, and one for the end.
+type jsonReporter struct {
+	out  *json.Encoder
+	errs io.Writer
+	flow string
+}
+
+func newJSON(out io.Writer) *json.Encoder {
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// jsonChange is a change in JSON; the keys are stable.
+type jsonChange struct {
+	Event   string       `json:"event"` // "run", "atom" or "end"
+	Time    time.Time    `json:"time"`
+	Run     string       `json:"run"`
+	Path    string       `json:"path,omitempty"`
+	From    string       `json:"from"`
+	To      string       `json:"to"`
+	Attempt int          `json:"attempt,omitempty"`
+	Failure *jsonFailure `json:"failure,omitempty"`
+	Due     time.Time    `json:"due,omitzero"`
+}
+
+func (r *jsonReporter) happened(ev engine.Event) {
+	c, ok := observed(ev, r.flow)
+	if !ok {
+		return
+	}
+	j := jsonChange{
+		Event: "atom", Time: c.at.UTC(), Run: ev.Run, Path: c.path, From: ev.From, To: c.to, Attempt: c.attempt,
+		Failure: failureJSON(c.failure), Due: c.due.UTC(),
+	}
+	if c.path == "" {
+		j.Event = "run"
+	}
+	_ = r.out.Encode(j) // who reads the output may have gone; the run goes on
+}
+
+func (r *jsonReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", text) }
+
+func (r *jsonReporter) stop() {}
+
+func (r *jsonReporter) rested(run *storage.Run, status int) {
+	_ = r.out.Encode(struct {
+		Event string `json:"event"`
+		jsonRun
+
+		Exit int `json:"exit"`
+	}{"end", runJSON(run), status})
+}

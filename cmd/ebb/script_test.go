@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ebbflow/ebb/internal/failpoint"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files and the expected output of the scripts")
+
+// killAt names the place where a child of the crash test kills itself, and
+// which visit of it: "engine.growth 3".
+const killAt = "EBB_TEST_KILL_AT"
+
+// TestMain makes the test's binary the command itself when it is called ebb.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ebb": func() {
+		if place, nth, ok := strings.Cut(os.Getenv(killAt), " "); ok {
+			n, err := strconv.ParseInt(nth, 10, 64)
+			if err != nil {
+				panic(err)
+			}
+			failpoint.ArmNth(place, n, func() {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {} // dead before this counts
+			})
+		}
+		main()
+	}})
+}
+
+// TestScripts runs whole sessions of the command, see testdata/script.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts' programs are shell scripts")
+	}
+	example, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("EXAMPLES", example)
+			return os.Chmod(env.WorkDir, 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": execSQL},
+	})
+}
+
+// exits runs a command and wants an exit status: exits 3 ebb run trip.asl.json.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	status := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		status = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(status) != args[0] {
+		ts.Fatalf("exit status %d; want %s", status, args[0])
+	}
+}
+
+// execSQL runs statements in a database: sqlite FILE 'PRAGMA user_version=99'.
+func execSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite FILE STATEMENTS")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	_, err = db.ExecContext(context.Background(), args[1])
+	ts.Check(err)
+}

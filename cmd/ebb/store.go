@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// withStore opens the database, calls f and closes it again.
+func (s *session) withStore(ctx context.Context, f func(storage.Store) error, opts ...sqlstore.Option) (err error) {
+	store, err := sqlstore.Open(ctx, s.dsn, opts...)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { err = errors.Join(err, unreachable(store.Close())) }()
+	return f(store)
+}
+
+// reading is withStore for commands that only look.
+func (s *session) reading(ctx context.Context, f func(storage.Store) error) error {
+	return s.withStore(ctx, f, sqlstore.ReadOnly())
+}
+
+// findRun returns the run of that id.
+func findRun(ctx context.Context, store storage.Store, id string) (storage.Run, error) {
+	run, err := store.Run(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return run, &statusError{status: exitNotFound, err: &noRunError{id}}
+	}
+	return run, unreachable(err)
+}
+
+// A noRunError says that there is no run of that id.
+type noRunError struct{ id string }
+
+// Error names the run and how to find others.
+func (e *noRunError) Error() string {
+	return "there is no run " + e.id + " (ebb list shows those there are)"
+}
