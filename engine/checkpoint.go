@@ -37,12 +37,7 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 		ev.Inner = d.e.plan.Atoms[cmd.Atom].Language != nil
 		ev.Reverts = d.e.plan.Atoms[cmd.Atom].Reverts()
 	}
-	if i, ok := d.at[a.Path]; ok {
-		d.cp.Atoms[i] = a
-	} else {
-		d.at[a.Path] = len(d.cp.Atoms)
-		d.cp.Atoms = append(d.cp.Atoms, a)
-	}
+	d.put(&a)
 	if cmd.Op == scheduler.Write {
 		return nil
 	}
@@ -64,6 +59,37 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 	ev.Attempt, ev.Failure, ev.Due = a.Attempt, entry.Failure, a.Due
 	d.note(ev)
 	return d.flushEach()
+}
+
+// few is up to how many records of a checkpoint are looked through rather than
+// looked up.
+const few = 16
+
+// put puts a record into the checkpoint, in place of an earlier one of the same
+// atom.
+func (d *driver) put(a *storage.Atom) {
+	atoms := d.cp.Atoms
+	if len(atoms) <= few {
+		for i := range atoms {
+			if atoms[i].Path == a.Path {
+				atoms[i] = *a
+				return
+			}
+		}
+	} else {
+		if d.at == nil {
+			d.at = make(map[string]int, 2*len(atoms))
+			for i := range atoms {
+				d.at[atoms[i].Path] = i
+			}
+		}
+		if i, ok := d.at[a.Path]; ok {
+			atoms[i] = *a
+			return
+		}
+		d.at[a.Path] = len(atoms)
+	}
+	d.cp.Atoms = append(atoms, *a)
 }
 
 // flushEach commits when every change is to be committed by itself.
@@ -135,7 +161,7 @@ func (d *driver) renew() {
 		Atoms: cp.Atoms[:0], History: cp.History[:0], Payloads: cp.Payloads[:0],
 		Push: cp.Push[:0], Timers: cp.Timers[:0],
 	}
-	clear(d.at)
+	d.at = nil
 }
 
 // commitTries is how often a checkpoint is offered to a store that fails in

@@ -25,7 +25,7 @@ type driver struct {
 
 	head     storage.Head // as it is to be after the next commit
 	cp       storage.Checkpoint
-	at       map[string]int // where in cp.Atoms a path is
+	at       map[string]int // where in cp.Atoms a path is; nil while there are few
 	dirty    bool
 	watched  bool // somebody is told of events
 	notes    []Event
@@ -102,7 +102,7 @@ func (d *driver) feed(ev scheduler.Event) error {
 		again = false
 		cmds := d.s.Step(ev)
 		d.moved = d.moved || len(cmds) > 0
-		d.whole = ev.Kind == scheduler.Grown
+		d.whole = d.e.grows()
 		for i := range cmds {
 			if d.whole && asks(cmds[i].Op) {
 				if err := d.endWhole(); err != nil {
@@ -124,8 +124,8 @@ func (d *driver) feed(ev scheduler.Event) error {
 	return nil
 }
 
-// endWhole ends what must be committed as a whole also under Each: what a
-// language answered is there with all that follows from it, or not at all.
+// endWhole ends what must be committed as a whole also under Each: in a growing
+// flow an event is kept with all that followed from it, or not at all.
 func (d *driver) endWhole() error {
 	if !d.whole {
 		return nil

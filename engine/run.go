@@ -94,7 +94,6 @@ func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.
 	run := &snap.Run
 	d := &driver{
 		e: e, ctx: ctx, claim: claim, undos: run.Undos, now: e.now(),
-		at:     map[string]int{},
 		specs:  map[*scheduler.Node]atom.Value{},
 		flying: map[*scheduler.Node]*call{},
 		done:   make(chan finished, e.parallel),
