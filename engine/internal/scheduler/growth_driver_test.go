@@ -1,0 +1,367 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// gardener drives a run of the toy language: it commits, crashes, and keeps the
+// world that the tasks work on.
+type gardener struct {
+	tb      testing.TB
+	each    bool // commit each change by itself
+	crashAt int  // after which commit the process dies; 0 is never
+	stopAt  int  // after which commit the run is to be suspended; 0 is never
+	pick    func(n int) int
+	input   atom.Value
+	plan    *flow.Plan
+	sched   *scheduler.Scheduler
+	now     time.Time
+
+	// What survives a crash.
+	flow    states.Flow
+	memory  atom.Value
+	atom    scheduler.Record
+	nodes   map[string]*scheduler.Loaded
+	gone    map[string]bool // nodes that are only needed to be undone
+	undo    []string
+	unwound bool
+	events  map[string]int
+	world   map[string]int // effects that have not been undone
+	undone  []string
+	commits int
+
+	// What does not.
+	batch    []func()
+	calls    []scheduler.Command
+	ended    []scheduler.Event
+	waits    map[*scheduler.Node]time.Time
+	deadline time.Time
+	over     *scheduler.Command
+	crashed  bool
+	dead     bool
+}
+
+func newGardener(tb testing.TB, program toyFlow) *gardener {
+	tb.Helper()
+	plan, err := flow.Compile(flow.Growing("toy", toy{}), nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &gardener{
+		tb: tb, each: true, pick: func(int) int { return 0 }, input: atom.MustEncode(program), plan: plan,
+		now:   time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
+		nodes: map[string]*scheduler.Loaded{}, gone: map[string]bool{}, events: map[string]int{}, world: map[string]int{},
+	}
+}
+
+// play runs to the end, through a crash or a suspension if there is to be one.
+func (g *gardener) play() {
+	for {
+		if g.process(); !g.dead {
+			return
+		}
+		if g.flow.Ended() { // nothing is left to be lost
+			g.crashed = false
+			return
+		}
+	}
+}
+
+// process is the life of one process.
+func (g *gardener) process() {
+	g.sched = scheduler.New(g.plan, scheduler.Options{}, nil, g.input)
+	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
+	g.deadline, g.over, g.dead = time.Time{}, nil, false
+	if g.commits > 0 {
+		records := []scheduler.Loaded{{Path: "toy", Rec: g.atom}}
+		for path, l := range g.nodes {
+			if !g.gone[path] {
+				records = append(records, *l)
+			}
+		}
+		g.sched.Load(g.flow, g.memory, records, int64(len(g.undo)), g.unwound)
+	}
+	g.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true})
+	for steps := 0; !g.dead; steps++ {
+		if steps > 100_000 {
+			g.tb.Fatal("it does not end")
+		}
+		if g.over != nil {
+			if g.over.FlowTo != states.FlowSuspended {
+				return
+			}
+			g.over = nil
+			g.feed(scheduler.Event{Kind: scheduler.Begin})
+			continue
+		}
+		g.next()
+	}
+}
+
+// next brings the next thing that happens.
+func (g *gardener) next() {
+	if len(g.ended) > 0 {
+		i := g.pick(len(g.ended))
+		ev := g.ended[i]
+		g.ended = slices.Delete(g.ended, i, i+1)
+		g.feed(ev)
+		return
+	}
+	before := len(g.calls)
+	if g.feed(scheduler.Event{Kind: scheduler.Idle}) > 0 || g.dead || before != len(g.calls) {
+		return
+	}
+	if g.flush(); g.dead {
+		return
+	}
+	if len(g.calls) > 0 {
+		g.launch()
+		return
+	}
+	g.wait()
+}
+
+// wait lets time pass until the next wait is over.
+func (g *gardener) wait() {
+	var first *scheduler.Node
+	for n, due := range g.waits {
+		if first == nil || due.Before(g.waits[first]) || due.Equal(g.waits[first]) && n.Path < first.Path {
+			first = n
+		}
+	}
+	switch {
+	case first == nil && g.deadline.IsZero():
+		g.tb.Fatalf("nothing to wait for; flow %v, atom %v", g.sched.Flow(), g.atom.State)
+	case !g.deadline.IsZero() && (first == nil || g.deadline.Before(g.waits[first])):
+		g.pass(g.deadline)
+		g.deadline = time.Time{}
+		g.feed(scheduler.Event{Kind: scheduler.Fired, Atom: -1})
+	default:
+		g.pass(g.waits[first])
+		delete(g.waits, first)
+		g.feed(scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: first})
+	}
+}
+
+func (g *gardener) pass(to time.Time) {
+	if to.After(g.now) {
+		g.now = to
+	}
+}
+
+// feed tells an event, and does what is commanded until nothing more is asked.
+// It returns how many commands there were.
+func (g *gardener) feed(ev scheduler.Event) int {
+	n := 0
+	for asked := true; asked && !g.dead; {
+		ev.Now = g.now
+		cmds := slices.Clone(g.sched.Step(ev))
+		n += len(cmds)
+		whole := ev.Kind == scheduler.Grown
+		asked = false
+		for i := range cmds {
+			answer := g.do(&cmds[i], whole)
+			if g.dead {
+				return n
+			}
+			if answer != nil {
+				ev, asked = *answer, true
+			}
+		}
+		if whole && g.each {
+			g.flush()
+		}
+		if g.stopAt > 0 && g.commits >= g.stopAt && !asked && !g.dead {
+			g.stopAt = 0
+			g.feed(scheduler.Event{Kind: scheduler.Suspend})
+		}
+	}
+	return n
+}
+
+func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
+	switch c.Op {
+	case scheduler.Write, scheduler.Notify:
+		g.keep(*c)
+		if c.Op == scheduler.Notify && g.each && !whole {
+			g.flush()
+		}
+	case scheduler.FlowState:
+		to := c.FlowTo
+		g.batch = append(g.batch, func() { g.flow = to })
+		if g.each && !whole {
+			g.flush()
+		}
+	case scheduler.Execute, scheduler.Revert:
+		g.calls = append(g.calls, *c)
+	case scheduler.Wait:
+		g.waits[c.Node] = c.Due
+	case scheduler.Unwait:
+		delete(g.waits, c.Node)
+	case scheduler.Cancel:
+		g.cancel(c.Node)
+	case scheduler.Deadline:
+		g.deadline = c.Due
+	case scheduler.AskLanguage:
+		return g.ask(c)
+	case scheduler.AskUndo:
+		if g.flush(); g.dead {
+			return nil
+		}
+		ev := &scheduler.Event{Kind: scheduler.Unwound}
+		if len(g.undo) > 0 {
+			ev.Node = g.sched.Unwind(*g.nodes[g.undo[len(g.undo)-1]])
+		}
+		return ev
+	case scheduler.Emit:
+		for _, ev := range c.Events {
+			g.batch = append(g.batch, func() { g.events[ev.Name]++ })
+		}
+	case scheduler.Remember:
+		memory := c.Memory
+		g.batch = append(g.batch, func() { g.memory = memory })
+	case scheduler.PushUndo:
+		path := c.Node.Path
+		g.batch = append(g.batch, func() { g.undo = append(g.undo, path) })
+	case scheduler.PopUndo:
+		path := c.Node.Path
+		g.batch = append(g.batch, func() {
+			if g.undo[len(g.undo)-1] != path {
+				g.tb.Errorf("%s was taken off the stack %v", path, g.undo)
+			}
+			g.undo, g.unwound = g.undo[:len(g.undo)-1], true
+			g.undone = append(g.undone, path)
+		})
+	case scheduler.More:
+		return &scheduler.Event{Kind: scheduler.Continue}
+	case scheduler.Over:
+		over := *c
+		g.over = &over
+		g.flush()
+	default:
+		g.tb.Fatalf("unexpected command %d", c.Op)
+	}
+	return nil
+}
+
+// keep puts a record into the batch.
+func (g *gardener) keep(c scheduler.Command) {
+	if c.Atom == 0 {
+		g.batch = append(g.batch, func() { g.atom = c.Rec })
+		return
+	}
+	var l scheduler.Loaded
+	kept := true
+	if n := c.Node; n != nil {
+		spec := n.Spec
+		l, kept = scheduler.Loaded{Path: n.Path, Rec: c.Rec, Spec: &spec}, n.Kept
+	} else {
+		sc := c.Scope
+		l = scheduler.Loaded{
+			Path: sc.Path, Rec: c.Rec, Child: true, Parent: sc.Parent.Path, Index: sc.Index,
+			Attempt: int(sc.Parent.Rec.Attempt), Memory: sc.Memory,
+		}
+	}
+	g.batch = append(g.batch, func() { g.nodes[l.Path], g.gone[l.Path] = &l, !kept })
+}
+
+// flush commits. The process may die right after it.
+func (g *gardener) flush() {
+	if len(g.batch) == 0 {
+		return
+	}
+	for _, change := range g.batch {
+		change()
+	}
+	g.batch = nil
+	if g.commits++; g.commits == g.crashAt {
+		g.dead, g.crashed = true, true
+	}
+}
+
+func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
+	ask := &flow.Ask{Path: c.Scope.Path, Index: c.Scope.Index, Memory: c.Scope.Memory, Cause: *c.Cause, Now: g.now}
+	if fork := c.Scope.Parent; fork != nil {
+		ask.Shared = fork.Spec.Group.Shared
+	}
+	if k := c.Cause.Kind; k == flow.JoinFailed && c.Cause.EndNote == nil || k == flow.Joined && len(c.Cause.Results) > 0 && c.Cause.EndNote == nil {
+		g.tb.Errorf("%v of %q: no note of the child that decided", k, c.Cause.Name)
+	}
+	return &scheduler.Event{Kind: scheduler.Grown, Growth: toy{}.Grow(ask)}
+}
+
+// launch makes the calls that are due: their effects happen now, their ends are
+// told later.
+func (g *gardener) launch() {
+	for _, c := range g.calls {
+		ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null}
+		step := decode[toyStep](c.Node.Spec.Input)
+		switch {
+		case ev.Revert:
+			if _, done := c.Outcome.Done(); done && g.world[c.Node.Path] == 0 && !g.crashed {
+				g.tb.Errorf("%s is reverted as done, and nothing was done", c.Node.Path)
+			}
+			delete(g.world, c.Node.Path)
+		case step.Fails > 0:
+			ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Boom"}
+		case step.Undo:
+			g.world[c.Node.Path]++
+		}
+		g.ended = append(g.ended, ev)
+	}
+	g.calls = nil
+}
+
+// cancel ends what executes: its effect may have happened.
+func (g *gardener) cancel(n *scheduler.Node) {
+	cancelled := &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled}
+	for i := range g.ended {
+		if g.ended[i].Node == n && g.pick(2) == 0 {
+			g.ended[i].Result, g.ended[i].Failure = nil, cancelled
+		}
+	}
+	for i := range g.calls {
+		if g.calls[i].Node == n {
+			g.calls = slices.Delete(g.calls, i, i+1)
+			g.ended = append(g.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Failure: cancelled})
+			break
+		}
+	}
+}
+
+// end describes how it ended, as far as that may not depend on crashes.
+func (g *gardener) end() string {
+	how := g.over.FlowTo.String()
+	if e := g.over.End; e != nil {
+		code := ""
+		if e.Failure != nil {
+			code = e.Failure.Code
+		}
+		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, e.TimedOut)
+	}
+	return how
+}
+
+// check reports what must hold at every end.
+func (g *gardener) check() {
+	g.tb.Helper()
+	for name, times := range g.events {
+		if times > 1 {
+			g.tb.Errorf("the answer to %s was kept %d times", name, times)
+		}
+	}
+	if g.over.FlowTo != states.FlowSuccess && len(g.world) > 0 {
+		g.tb.Errorf("ended %v and left %v", g.over.FlowTo, g.world)
+	}
+	if g.over.FlowTo != g.flow {
+		g.tb.Errorf("ended %v and stored %v", g.over.FlowTo, g.flow)
+	}
+}

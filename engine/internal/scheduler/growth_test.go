@@ -1,0 +1,185 @@
+package scheduler_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func work(name string) toyStep { return toyStep{Kind: "work", Name: name, Undo: true} }
+
+func failing(name string, fails, retries int) toyStep {
+	return toyStep{Kind: "work", Name: name, Undo: true, Fails: fails, Retries: retries}
+}
+
+func chain(steps ...toyStep) toyFlow { return toyFlow{Steps: steps} }
+
+func fork(name string, flows ...toyFlow) toyStep {
+	return toyStep{Kind: "fork", Name: name, Flows: flows}
+}
+
+// toyPrograms are the programs whose every crash is tried, with how they end.
+var toyPrograms = []struct {
+	name    string
+	program toyFlow
+	end     string
+	undone  []string // in order; nil when it is not looked at
+}{
+	{
+		name: "chain", program: chain(work("a"), work("b"), work("c")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "chain fails", program: chain(work("a"), work("b"), failing("c", 9, 0)),
+		end: `REVERTED value  failure "Boom" timed out false`, undone: []string{"c", "b", "a"},
+	},
+	{
+		name: "nothing to undo", program: chain(toyStep{Kind: "work", Name: "a", Fails: 9}),
+		end: `FAILURE value  failure "Boom" timed out false`, undone: []string{},
+	},
+	{
+		name: "empty", program: chain(),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "more and timer", program: chain(work("a"), toyStep{Kind: "more"}, toyStep{Kind: "timer", Name: "t", After: time.Minute}, toyStep{Kind: "more"}, work("b")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "more first, and last", program: chain(toyStep{Kind: "more"}, fork("f", chain(toyStep{Kind: "more"}), chain()), toyStep{Kind: "more"}),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "again at once", program: chain(work("a"), failing("b", 2, 2), work("c")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "again after a while", program: chain(toyStep{Kind: "work", Name: "b", Fails: 2, Retries: 3, After: time.Hour}),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "again in vain", program: chain(work("a"), failing("b", 3, 2)),
+		end: `REVERTED value  failure "Boom" timed out false`, undone: []string{"b", "a"},
+	},
+	{
+		name: "fork of three, one nested", program: chain(work("a"), fork("f",
+			chain(work("x"), work("y")), chain(fork("g", chain(work("u")), chain(work("v")))), chain(work("z"))), work("b")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "fork of none", program: chain(work("a"), fork("f"), work("b")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "fork by slots", program: chain(toyStep{
+			Kind: "fork", Name: "f", Slots: 2,
+			Flows: []toyFlow{chain(work("a")), chain(work("b"), work("c")), chain(), chain(work("d")), chain(work("e"))},
+		}),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "a failing child ends its siblings", program: chain(work("a"), fork("f",
+			chain(work("x"), failing("y", 9, 0), work("z")), chain(toyStep{Kind: "timer", Name: "t", After: time.Hour}, work("never")),
+			chain(fork("g", chain(work("u"), work("u2"), work("u3"), work("u4")), chain(toyStep{Kind: "timer", Name: "t", After: time.Hour}))))),
+		end: `REVERTED value  failure "Boom" timed out false`,
+	},
+	{
+		name: "a fork is tried again", program: chain(work("a"), toyStep{
+			Kind: "fork", Name: "f", Retries: 1, After: time.Minute,
+			Flows: []toyFlow{chain(work("x"), failing("y", 1, 0)), chain(work("z"), toyStep{Kind: "timer", Name: "t", After: time.Hour})},
+		}, work("b")),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "overdue", program: toyFlow{
+			Deadline: time.Minute,
+			Steps:    []toyStep{work("a"), fork("f", chain(work("x"), toyStep{Kind: "timer", Name: "t", After: time.Hour}), chain(work("y")))},
+		},
+		end: `REVERTED value  failure "Timeout" timed out true`, undone: []string{"f[1]/y", "f[0]/x", "a"},
+	},
+	{
+		name: "in time", program: toyFlow{Deadline: time.Hour, Steps: []toyStep{work("a"), {Kind: "timer", Name: "t", After: time.Minute}}},
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+}
+
+// TestGrowth runs each program without a crash.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	for _, c := range toyPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, each := range []bool{true, false} {
+				g := newGardener(t, c.program)
+				g.each = each
+				g.play()
+				g.check()
+				if g.end() != c.end {
+					t.Errorf("each %t: ended %s, want %s", each, g.end(), c.end)
+				}
+				if diff := cmp.Diff(c.undone, append([]string{}, g.undone...)); c.undone != nil && diff != "" {
+					t.Errorf("each %t: undone (-want +got):\n%s", each, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestGrowthCrash lets each program crash after every commit: it ends as
+// without.
+func TestGrowthCrash(t *testing.T) {
+	t.Parallel()
+	for _, c := range toyPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, each := range []bool{true, false} {
+				crashes(t, c.program, each, c.end)
+			}
+		})
+	}
+}
+
+// crashes runs a program once for each commit that it may crash after.
+func crashes(t *testing.T, program toyFlow, each bool, end string) {
+	t.Helper()
+	for at := 1; ; at++ {
+		g := newGardener(t, program)
+		g.each, g.crashAt = each, at
+		g.play()
+		if !g.crashed {
+			return
+		}
+		g.check()
+		if g.end() != end {
+			t.Errorf("each %t, crash after commit %d: ended %s, want %s", each, at, g.end(), end)
+		}
+	}
+}
+
+// TestGrowthSuspend suspends each program after every commit and resumes it in
+// the same process.
+func TestGrowthSuspend(t *testing.T) {
+	t.Parallel()
+	for _, c := range toyPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for at := 1; ; at++ {
+				g := newGardener(t, c.program)
+				g.stopAt = at
+				g.play()
+				if g.stopAt > 0 {
+					return
+				}
+				g.check()
+				if g.end() != c.end {
+					t.Errorf("suspended after commit %d: ended %s, want %s", at, g.end(), c.end)
+				}
+				if len(c.undone) > 0 && slices.Sorted(slices.Values(g.undone))[0] != slices.Sorted(slices.Values(c.undone))[0] {
+					t.Errorf("suspended after commit %d: undone %v, want %v", at, g.undone, c.undone)
+				}
+			}
+		})
+	}
+}

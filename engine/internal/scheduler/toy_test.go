@@ -1,0 +1,131 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// toyFlow is a program of the toy language: steps, one after the other.
+type toyFlow struct {
+	Steps    []toyStep
+	Deadline time.Duration `json:",omitempty"` // of the run's own flow
+}
+
+// toyStep is one step of a program. A step that works fails as often as Fails
+// says; a step that failed is tried again as often as Retries says.
+type toyStep struct {
+	Kind    string // work, timer, fork, or more: only to be asked again
+	Name    string
+	Undo    bool          `json:",omitempty"`
+	Fails   int           `json:",omitempty"`
+	Retries int           `json:",omitempty"`
+	After   time.Duration `json:",omitempty"` // timer: how long; else: before it starts, and before it is tried again
+	Flows   []toyFlow     `json:",omitempty"` // of a fork
+	Slots   int           `json:",omitempty"` // of a fork
+}
+
+// toyNote is what the language is told about a node.
+type toyNote struct{ At, Retries int }
+
+// toy is the language.
+type toy struct{}
+
+func decode[T any](v atom.Value) (out T) {
+	if err := v.Decode(&out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// Grow tells an event for each cause, so that a test can see what was asked.
+func (toy) Grow(ask *flow.Ask) flow.Growth {
+	var g flow.Growth
+	c := &ask.Cause
+	switch c.Kind {
+	case flow.Begin:
+		var program toyFlow
+		if ask.Index < 0 {
+			program = decode[toyFlow](c.Input)
+		} else {
+			program = decode[[]toyFlow](ask.Shared)[ask.Index]
+		}
+		if program.Deadline > 0 {
+			g.Deadline = ask.Now.Add(program.Deadline)
+		}
+		g.Memory = atom.MustEncode(program)
+		program.add(&g, ask, 0)
+	case flow.Ended, flow.Joined:
+		decode[toyFlow](ask.Memory).add(&g, ask, decode[toyNote](c.Note).At+1)
+	case flow.Continue:
+		decode[toyFlow](ask.Memory).add(&g, ask, decode[int](c.Note)+1)
+	case flow.Failed, flow.JoinFailed:
+		note := decode[toyNote](c.Note)
+		step := decode[toyFlow](ask.Memory).Steps[note.At]
+		if note.Retries == 0 {
+			g.End = &flow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
+			break
+		}
+		tried := step.Retries - note.Retries + 1
+		g.Again = &flow.Again{
+			After: step.After, Note: atom.MustEncode(toyNote{note.At, note.Retries - 1}), Input: step.input(tried),
+		}
+	case flow.Overdue:
+		g.End = &flow.End{Failure: c.Failure, TimedOut: true}
+	default:
+		panic("unexpected cause " + c.Kind.String())
+	}
+	g.Events = []flow.Event{{Type: c.Kind.String(), Name: fmt.Sprintf("%s:%s:%s:%s", ask.Path, c.Kind, c.Name, c.Note)}}
+	return g
+}
+
+// Undo gives an undo what the step was given.
+func (toy) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+
+// input is what a step's node is given after so many failed tries: a task the
+// step itself, a fork the programs of its children.
+func (s toyStep) input(tried int) atom.Value {
+	if s.Kind != "fork" {
+		s.Fails -= tried
+		return atom.MustEncode(s)
+	}
+	flows := make([]toyFlow, len(s.Flows))
+	for i, f := range s.Flows {
+		for _, step := range f.Steps {
+			step.Fails -= tried
+			flows[i].Steps = append(flows[i].Steps, step)
+		}
+	}
+	return atom.MustEncode(flows)
+}
+
+// add adds the node of a step, or ends the flow.
+func (f toyFlow) add(g *flow.Growth, ask *flow.Ask, at int) {
+	if at == len(f.Steps) {
+		g.End = &flow.End{Value: atom.MustEncode("done"), Note: atom.MustEncode(ask.Path)}
+		return
+	}
+	step := f.Steps[at]
+	spec := flow.Spec{Name: step.Name, Note: atom.MustEncode(toyNote{at, step.Retries})}
+	if step.After > 0 {
+		spec.Due = ask.Now.Add(step.After)
+	}
+	switch step.Kind {
+	case "more":
+		g.More = atom.MustEncode(at)
+		return
+	case "timer":
+		spec.Kind = flow.Timer
+	case "fork":
+		spec.Kind = flow.Fork
+		spec.Group = &flow.Group{Count: len(step.Flows), Slots: step.Slots, Shared: step.input(0)}
+	default:
+		spec.Kind, spec.Task, spec.Input = flow.Work, step.Name, step.input(0)
+		if step.Undo {
+			spec.Undo = &flow.Undo{Task: "undo"}
+		}
+	}
+	g.Add = append(g.Add, spec)
+}
