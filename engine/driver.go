@@ -41,10 +41,13 @@ type driver struct {
 	ended   []scheduler.Event // of calls made on this goroutine
 	timers  timers
 	over    *scheduler.Command
-	moved   bool // the last events led to commands
-	whole   bool // the commands being done are to be committed together
+	phase   states.Engine
+	suspend <-chan struct{} // closed when the run is to come to rest; nil once that was seen
+	moved   bool            // the last events led to commands
+	whole   bool            // the commands being done are to be committed together
 	atomCtx context.Context
 	halt    context.CancelCauseFunc // of atomCtx
+	unwatch func() bool             // stops waiting for ctx to end
 }
 
 type finished struct {
@@ -54,39 +57,100 @@ type finished struct {
 }
 
 // drive runs until the run has come to rest, the process is to stop, or the
-// store fails.
+// store fails. Its phases are those of TaskFlow's engine.
 func (d *driver) drive(fresh bool) error {
 	defer d.stopAtoms()
+	d.enter(states.EngineResuming)
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: fresh}); err != nil {
 		return err
 	}
-	suspend := d.e.suspend
-	for d.over == nil {
-		if err := d.collect(); err != nil {
+	if err := d.decide(); err != nil {
+		return err
+	}
+	for d.phase != states.EngineGameOver {
+		var err error
+		switch d.phase {
+		case states.EngineResuming, states.EngineAnalyzing:
+			d.enter(d.next())
+		case states.EngineScheduling:
+			if err = d.flush(); err == nil {
+				d.launch()
+			}
+			d.enter(states.EngineWaiting)
+		default: // waiting
+			if err = d.flush(); err == nil {
+				err = d.wait()
+			}
+			d.enter(states.EngineAnalyzing)
+			if err == nil {
+				err = d.analyze()
+			}
+		}
+		if err != nil {
 			return err
 		}
-		select {
-		case <-suspend:
-			suspend = nil
-			if err := d.feed(scheduler.Event{Kind: scheduler.Suspend}); err != nil {
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	d.enter(ends[d.over.FlowTo])
+	return nil
+}
+
+// next returns the phase that follows on resuming and on analyzing.
+func (d *driver) next() states.Engine {
+	switch {
+	case d.phase == states.EngineResuming || len(d.calls) > 0:
+		return states.EngineScheduling
+	case d.over != nil:
+		return states.EngineGameOver
+	default:
+		return states.EngineWaiting
+	}
+}
+
+var ends = map[states.Flow]states.Engine{
+	states.FlowSuccess: states.EngineSuccess, states.FlowReverted: states.EngineReverted,
+	states.FlowSuspended: states.EngineSuspended, states.FlowFailure: states.EngineFailure,
+}
+
+// enter changes the phase, as its table allows.
+func (d *driver) enter(to states.Engine) {
+	if err := states.Check(d.phase, to); err != nil {
+		panic(err) // a defect of this file
+	}
+	d.phase = to
+	if d.e.phases != nil {
+		d.e.phases(d.claim.Run, to)
+	}
+}
+
+// analyze takes in what has ended and decides what that leads to.
+func (d *driver) analyze() error {
+	if err := d.collect(); err != nil {
+		return err
+	}
+	select {
+	case <-d.suspend:
+		d.suspend = nil
+		if err := d.feed(scheduler.Event{Kind: scheduler.Suspend}); err != nil {
+			return err
+		}
+	default:
+	}
+	return d.decide()
+}
+
+// decide lets the scheduler decide until there is nothing left to decide on.
+func (d *driver) decide() error {
+	for d.moved = true; d.moved && d.over == nil; {
+		if !d.room() {
+			if err := d.flush(); err != nil {
 				return err
 			}
-		default:
 		}
 		d.moved = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
-			return err
-		}
-		if d.moved && d.over == nil && d.room() {
-			continue
-		}
-		if err := d.flush(); err != nil {
-			return err
-		}
-		if d.over != nil || d.launch() {
-			continue
-		}
-		if err := d.wait(suspend); err != nil {
 			return err
 		}
 	}
@@ -234,14 +298,13 @@ func (d *driver) finish(f finished) error {
 	return d.feed(f.event)
 }
 
-// launch makes the calls that wait for a free place. It reports whether any
-// was made on this goroutine, so that its end is at hand.
-func (d *driver) launch() bool {
+// launch makes the calls that wait for a free place.
+func (d *driver) launch() {
 	for len(d.calls) > 0 {
 		c := d.calls[0]
 		isRetry := c.cmd.Node == nil && d.e.plan.Atoms[c.cmd.Atom].Kind() == atom.KindRetry
 		if !isRetry && d.e.parallel > 1 && d.running >= d.e.parallel {
-			break
+			return
 		}
 		d.calls[0] = nil
 		d.calls = d.calls[1:]
@@ -252,19 +315,21 @@ func (d *driver) launch() bool {
 		case isRetry:
 			d.ended = append(d.ended, d.nextTry(c))
 		case d.e.parallel == 1 && c.cmd.Node == nil:
-			ctx, cancel := context.WithCancel(d.atomCtx)
-			ev, known := c.make(ctx)
-			cancel()
-			if !known {
-				ev = scheduler.Event{} // stopped: wait notices
-				return false
-			}
-			d.ended = append(d.ended, ev)
+			d.makeHere(c)
 		default:
 			d.fly(c)
 		}
 	}
-	return len(d.ended) > 0
+}
+
+// makeHere makes a call on this goroutine. One that was stopped in the middle
+// has no end: wait notices that the process is to stop.
+func (d *driver) makeHere(c *call) {
+	ctx, cancel := context.WithCancel(d.atomCtx)
+	defer cancel()
+	if ev, known := c.make(ctx); known {
+		d.ended = append(d.ended, ev)
+	}
 }
 
 // fly makes a call on a goroutine of its own.
@@ -297,7 +362,10 @@ func (d *driver) cancel(n *scheduler.Node) {
 
 // wait sleeps until something happens: a call ends, a timer is due, the run is
 // to be suspended, or the process is to stop.
-func (d *driver) wait(suspend <-chan struct{}) error {
+func (d *driver) wait() error {
+	if len(d.ended) > 0 || d.over != nil {
+		return nil
+	}
 	var due <-chan time.Time
 	if at, ok := d.timers.next(); ok {
 		if d.running == 0 {
@@ -312,8 +380,8 @@ func (d *driver) wait(suspend <-chan struct{}) error {
 		return d.finish(f)
 	case <-due:
 		return d.fire()
-	case <-suspend:
-		return nil
+	case <-d.suspend:
+		return nil // analyze sees it
 	case <-d.ctx.Done():
 		return ErrStopped
 	}
@@ -334,6 +402,7 @@ func (d *driver) fire() error {
 
 // stopAtoms cancels what still executes and waits for it.
 func (d *driver) stopAtoms() {
+	d.unwatch()
 	d.halt(ErrStopped)
 	for ; d.running > 0; d.running-- {
 		<-d.done

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -24,6 +25,7 @@ type Engine struct {
 	resolution scheduler.Options
 	log        hclog.Logger
 	observers  []func(Event)
+	phases     func(run string, phase states.Engine)
 	inputs     map[string]atom.Value
 	types      map[string]reflect.Type
 

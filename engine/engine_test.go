@@ -279,3 +279,59 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 		}
 	}
 }
+
+// TestPhases shows the engine's own machine on two tasks, as TaskFlow's
+// run_iter yields it.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	var phases []string
+	eng, err := engine.New(flow.Linear("f", atom.Func("a", noop), atom.Func("b", noop)), engine.WithParallelism(1),
+		engine.WithPhases(func(_ string, phase states.Engine) { phases = append(phases, phase.String()) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS",
+	}
+	if diff := cmp.Diff(want, phases); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+}
+
+// TestStop shows that a run whose context ends stops in the middle of an atom,
+// writes nothing about it, and goes on later.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for _, parallel := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			store := storage.Memory()
+			calls := 0
+			f := atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
+				if calls++; calls == 1 {
+					<-ctx.Done()
+					return struct{}{}, ctx.Err()
+				}
+				return struct{}{}, nil
+			})
+			eng, err := engine.New(f, engine.WithStore(store), engine.WithParallelism(parallel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			if _, err := eng.Run(ctx, "r"); !errors.Is(err, engine.ErrStopped) {
+				t.Fatalf("got %v; want it stopped", err)
+			}
+			atoms, err := store.Atoms(t.Context(), "r")
+			if err != nil || len(atoms) != 1 || atoms[0].State != states.TaskRunning {
+				t.Errorf("left behind: %v (%v); want the atom RUNNING", atoms, err)
+			}
+			if res, err := eng.Run(t.Context(), "r"); err != nil || res.Run.State != states.FlowSuccess {
+				t.Errorf("gone on: %v", err)
+			}
+		})
+	}
+}

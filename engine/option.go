@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -140,6 +141,12 @@ func WithLogger(l hclog.Logger) Option {
 // committed. Each run calls it from its own goroutine and waits for it.
 func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
+}
+
+// WithPhases calls f each time the engine's own machine goes on: RESUMING, then
+// SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended.
+func WithPhases(f func(run string, phase states.Engine)) Option {
+	return option(func(e *Engine) error { e.phases = f; return nil })
 }
 
 // KeepOuter lets an exhausted retry undo only its own flow when no retry around

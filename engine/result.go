@@ -53,6 +53,7 @@ func (e *Engine) result(ctx context.Context, run storage.Run) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.unwatch()
 	d.halt(nil)
 	res := &Result{Run: run, s: d.s}
 	return res, verdict(&res.Run, d.s.AllFailures())

@@ -96,7 +96,7 @@ func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.
 		e: e, ctx: ctx, claim: claim, undos: run.Undos, now: e.now(),
 		specs:  map[*scheduler.Node]atom.Value{},
 		flying: map[*scheduler.Node]*call{},
-		done:   make(chan finished, e.parallel),
+		done:   make(chan finished, e.parallel), suspend: e.suspend,
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
 	}
@@ -121,6 +121,7 @@ func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.
 		return nil, err
 	}
 	d.atomCtx, d.halt = context.WithCancelCause(context.WithoutCancel(ctx))
+	d.unwatch = context.AfterFunc(ctx, func() { d.halt(ErrStopped) })
 	return d, nil
 }
 

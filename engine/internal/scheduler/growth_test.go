@@ -93,6 +93,17 @@ var toyPrograms = []struct {
 		end: `SUCCESS value "done" failure "" timed out false`,
 	},
 	{
+		name: "ends while something executes", program: chain(work("a"), toyStep{Kind: "work", Name: "b", Undo: true, Beside: true}, fork("f",
+			chain(toyStep{Kind: "work", Name: "x", Undo: true, Beside: true}), chain(work("y"), work("z")))),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
+		name: "fails while something executes", program: chain(work("a"), fork("f",
+			chain(toyStep{Kind: "work", Name: "x", Undo: true, Beside: true, Fails: 0}, toyStep{Kind: "work", Name: "y", Beside: true, Undo: true, Fails: 0}, failing("z", 9, 0)),
+			chain(work("u"), work("v"), work("w"), work("q"))), work("never")),
+		end: `REVERTED value  failure "Boom" timed out false`,
+	},
+	{
 		name: "overdue", program: toyFlow{
 			Deadline: time.Minute,
 			Steps:    []toyStep{work("a"), fork("f", chain(work("x"), toyStep{Kind: "timer", Name: "t", After: time.Hour}), chain(work("y")))},

@@ -20,12 +20,16 @@ type toyStep struct {
 	Kind    string // work, timer, fork, or more: only to be asked again
 	Name    string
 	Undo    bool          `json:",omitempty"`
+	Beside  bool          `json:",omitempty"` // work: another task runs beside, whose end nobody waits for
 	Fails   int           `json:",omitempty"`
 	Retries int           `json:",omitempty"`
 	After   time.Duration `json:",omitempty"` // timer: how long; else: before it starts, and before it is tried again
 	Flows   []toyFlow     `json:",omitempty"` // of a fork
 	Slots   int           `json:",omitempty"` // of a fork
 }
+
+// beside stands for the step of a task that runs beside a step.
+const beside = -1
 
 // toyNote is what the language is told about a node.
 type toyNote struct{ At, Retries int }
@@ -58,6 +62,9 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 		g.Memory = atom.MustEncode(program)
 		program.add(&g, ask, 0)
 	case flow.Ended, flow.Joined:
+		if decode[toyNote](c.Note).At == beside {
+			break
+		}
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[toyNote](c.Note).At+1)
 	case flow.Continue:
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[int](c.Note)+1)
@@ -128,4 +135,9 @@ func (f toyFlow) add(g *flow.Growth, ask *flow.Ask, at int) {
 		}
 	}
 	g.Add = append(g.Add, spec)
+	if step.Beside {
+		spec.Name += "-beside"
+		spec.Note = atom.MustEncode(toyNote{At: beside})
+		g.Add = append(g.Add, spec)
+	}
 }

@@ -23,16 +23,10 @@ func (s *Scheduler) unwindNext() {
 	s.completed(Event{Atom: 0, Revert: true, Result: atom.Null})
 }
 
-// unwound takes the topmost entry of the stack and reverts it.
+// unwoundNode takes the topmost entry of the stack and reverts it.
 func (s *Scheduler) unwoundNode(n *Node) {
 	if n == nil { // the store has less than was counted: there is no more to undo
 		s.undos = 0
-		s.unwindNext()
-		return
-	}
-	if n.Rec.State == states.TaskReverted { // a crash kept it from being taken off
-		s.undos--
-		s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
 		s.unwindNext()
 		return
 	}
