@@ -121,13 +121,18 @@ func (m *MemoryStore) Step(ctx context.Context, run string, step func(*Snapshot)
 	if err != nil {
 		return err
 	}
-	before := r.head
+	before, done := r.head, false
+	defer func() {
+		if !done { // an error, or a panic of the caller's
+			r.head = before
+		}
+	}()
 	r.head.Fence++
 	r.head.ClaimID = uuid.NewString()
 	if err := m.step(r, step); err != nil {
-		r.head = before
 		return err
 	}
+	done = true
 	return nil
 }
 

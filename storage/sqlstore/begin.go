@@ -97,6 +97,12 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 	)
 	err := s.update(ctx, &write{
 		do: func(w *session) (err error) {
+			if dead != nil { // from a batch that was spoilt
+				err, dead = dead.Close(), nil
+				if err != nil {
+					return err
+				}
+			}
 			if row, err = findRun(context.Background(), w, run); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package sqlstore_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -69,13 +70,23 @@ func openBench(b *testing.B) *sqlstore.Store {
 
 // BenchmarkCommit is one run alone: each commit waits for the disk.
 func BenchmarkCommit(b *testing.B) {
-	s := newStepper(b, openBench(b), "a")
+	file := filepath.Join(b.TempDir(), "bench.db")
+	store := open(b, file)
+	s := newStepper(b, store, "a")
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := s.step(); err != nil {
 			b.Fatal(err)
 		}
 	}
+	if err := store.Close(); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(info.Size())/float64(s.i), "file-B/op")
 }
 
 // BenchmarkCommitMany is many runs at once, which share commits.

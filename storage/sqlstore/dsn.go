@@ -11,20 +11,34 @@ import (
 // path. Names are taken as they are: there are no parameters.
 func fileOf(dsn string) (string, error) {
 	path, isURL := strings.CutPrefix(dsn, "sqlite:")
-	if scheme, _, found := strings.Cut(path, "://"); found && !isURL {
+	scheme, _, found := strings.Cut(path, "://")
+	switch {
+	case found && !isURL:
 		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH or a path", scheme)
-	}
-	switch path {
-	case "":
+	case strings.HasPrefix(path, "file:"):
+		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path", dsn)
+	case path == "":
 		return "", fmt.Errorf("sqlstore: %q names no file: give sqlite:PATH or a path", dsn)
-	case ":memory:":
+	case path == ":memory:":
 		return "", fmt.Errorf("sqlstore: %q: a database in memory has no place for its locks: use storage.Memory", dsn)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("sqlstore: %s: %w", path, err)
 	}
-	return abs, nil
+	return resolve(abs), nil
+}
+
+// resolve follows symbolic links, as SQLite does: all who use a file must find
+// the same locks beside it. What cannot be followed yet stays as it is.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 // uri returns what the driver opens, with these pragmas on every connection.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sqlstore_test
 
 import (
@@ -64,6 +66,12 @@ func child(role, file, killAt string) error {
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
+	case "busy": // until killed
+		for i := int64(0); ; i++ {
+			if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
+				return err
+			}
+		}
 	case "commit": // and say so after each one
 		for i := range int64(2000) {
 			if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
@@ -95,7 +103,7 @@ type process struct {
 	stdin io.Closer
 }
 
-func start(t *testing.T, role, file, killAt string) *process {
+func start(t testing.TB, role, file, killAt string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)

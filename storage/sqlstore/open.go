@@ -215,6 +215,17 @@ func (s *Store) view(ctx context.Context, f func(*session) error) error {
 	return failed(s.file, "read", s.readers.view(ctx, f))
 }
 
+// viewRun reads what belongs to a run, which is there.
+func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n int64) error) error {
+	return s.view(ctx, func(r *session) error {
+		n, err := numberOf(ctx, r, run)
+		if err != nil {
+			return err
+		}
+		return f(r, n)
+	})
+}
+
 // update writes.
 func (s *Store) update(ctx context.Context, one *write) error {
 	if s.readOnly {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package sqlstore_test
 
 import (
@@ -133,7 +135,7 @@ func TestUnwritablePlaces(t *testing.T) {
 
 func TestDSN(t *testing.T) {
 	t.Parallel()
-	for _, dsn := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://localhost/ebb", "mysql://x"} {
+	for _, dsn := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://localhost/ebb", "mysql://x", "file:x.db"} {
 		s, err := sqlstore.Open(t.Context(), dsn)
 		if err == nil {
 			shut(t, s)
@@ -153,6 +155,35 @@ func TestDSN(t *testing.T) {
 		if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 3 {
 			t.Errorf("%s: left are %v, %v", name, left, err)
 		}
+	}
+}
+
+// TestSymbolicLink opens one file by two names: both find the same owners.
+func TestSymbolicLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "real"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"link.db": "real/runs.db", "folder": "real"} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, filepath.Join(dir, "folder", "runs.db"))
+	defer shut(t, s)
+	if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Begin(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, filepath.Join(dir, "link.db"))
+	defer shut(t, other)
+	_, _, err := other.Begin(t.Context(), "a")
+	var owned *storage.OwnedError
+	if !errors.As(err, &owned) {
+		t.Errorf("Begin through the link: %v", err)
 	}
 }
 

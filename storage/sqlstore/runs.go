@@ -243,7 +243,7 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 		and("r.state IN ("+marks+")", in...)
 	}
 	for key, value := range q.Labels {
-		and("EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key = ? AND l.value = ?)", key, value)
+		and("r.n IN (SELECT run FROM labels WHERE key = ? AND value = ?)", key, value)
 	}
 	if !q.Due.IsZero() {
 		order = "r.due, r.n"

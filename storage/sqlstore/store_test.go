@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -35,5 +37,34 @@ func TestStore(t *testing.T) {
 			path, _ := paths.Load(s)
 			return join(t, path.(string))
 		},
+	})
+}
+
+// TestVirtualTime uses the store within a bubble of synctest, as tests of flows
+// do: waiting for hours takes no time.
+func TestVirtualTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, filepath.Join(t.TempDir(), "runs.db"))
+		if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		begun, rung := time.Now(), s.Rung()
+		go func() {
+			time.Sleep(10 * time.Minute)
+			if err := s.Send(context.Background(), storage.Letter{Run: "a"}); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-rung
+		if waited := time.Since(begun); waited != 10*time.Minute {
+			t.Errorf("waited %v", waited)
+		}
+		if _, letters, err := s.Bell(t.Context(), "a"); err != nil || !letters[0].Sent.Equal(begun.Add(10*time.Minute)) {
+			t.Errorf("letters %+v, %v", letters, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -120,8 +120,13 @@ func (w *writer) lead(first *write) {
 		}
 		batch = w.join(batch)
 	}
+	defer w.pass(batch[1:]) // also when a step of the caller's panics
 	w.write(batch)
-	for _, one := range batch[1:] {
+}
+
+// pass hands out the results of a batch, and the lead.
+func (w *writer) pass(followers []*write) {
+	for _, one := range followers {
 		close(one.ready)
 	}
 	w.mu.Lock()
@@ -190,6 +195,19 @@ func (w *writer) transact(batch []*write) (spoilt bool, err error) {
 	if err := w.begin(); err != nil {
 		return false, failed(w.file, "begin", err)
 	}
+	ended := false
+	defer func() {
+		if !ended { // a step of the caller's panics
+			_ = w.rollback()
+		}
+	}()
+	spoilt, err = w.finish(batch)
+	ended = true
+	return spoilt, err
+}
+
+// finish does the writes of a batch and ends the transaction.
+func (w *writer) finish(batch []*write) (spoilt bool, err error) {
 	start := w.session.changed
 	checkpoint := false
 	for _, one := range batch {

@@ -45,6 +45,7 @@ func Run(t *testing.T, m Maker) {
 		{"CommitInvalid", testCommitInvalid},
 		{"Release", testRelease},
 		{"Step", testStep},
+		{"StepPanics", testStepPanics},
 		{"Atoms", testAtoms},
 		{"History", testHistory},
 		{"Payloads", testPayloads},

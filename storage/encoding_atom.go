@@ -1,0 +1,133 @@
+package storage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+// Payloads returns one payload of the run that a record belongs to. Stores pass
+// one to the Decode functions, which fill in the values that a record refers to.
+type Payloads func(ref int64) (atom.Value, error)
+
+// The fields of an atom's record. Numbers are stored: they never change, and
+// none is used twice.
+const (
+	atomKind byte = iota + 1
+	atomIncarnation
+	atomAttempt
+	atomState
+	atomIntention
+	atomLive
+	atomSpec
+	atomInput
+	atomNote
+	atomResult
+	atomEnded
+	atomFailure
+	atomRevertResult
+	atomRevertFailure
+	atomTries
+	atomProgress
+	atomDetails
+	atomDue
+	atomStartedAt
+	atomEndedAt
+)
+
+// AppendBinary appends the form in which stores keep the atom, without its
+// path. It never fails.
+func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
+	f := fields(b)
+	f.number(atomKind, uint64(a.Kind))
+	f.int(atomIncarnation, a.Incarnation)
+	f.int(atomAttempt, a.Attempt)
+	f.number(atomState, uint64(a.State))
+	f.number(atomIntention, uint64(a.Intention))
+	f.flag(atomLive, a.Live)
+	f.bytes(atomSpec, a.Spec)
+	f.held(atomInput, a.Input)
+	f.held(atomNote, a.Note)
+	f.held(atomResult, a.Result)
+	f.number(atomEnded, uint64(a.Ended))
+	f.failure(atomFailure, a.Failure)
+	f.held(atomRevertResult, a.RevertResult)
+	f.failure(atomRevertFailure, a.RevertFailure)
+	f.tries(atomTries, a.Tries)
+	f.number(atomProgress, math.Float64bits(a.Progress))
+	f.bytes(atomDetails, a.Details)
+	f.time(atomDue, a.Due)
+	f.time(atomStartedAt, a.StartedAt)
+	f.time(atomEndedAt, a.EndedAt)
+	return f, nil
+}
+
+// DecodeAtom reads what AppendBinary wrote. It returns [ErrCorrupt] for
+// anything else.
+func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
+	a := Atom{Path: path}
+	s := scan{rest: b}
+	for s.next() {
+		switch s.field {
+		case atomKind:
+			a.Kind = AtomKind(s.byte())
+		case atomIncarnation:
+			a.Incarnation = s.int()
+		case atomAttempt:
+			a.Attempt = s.int()
+		case atomState:
+			a.State = states.Task(s.byte())
+		case atomIntention:
+			a.Intention = states.Intention(s.byte())
+		case atomLive:
+			a.Live = s.flag()
+		case atomSpec:
+			a.Spec = s.value()
+		case atomInput:
+			a.Input = s.held(payload)
+		case atomNote:
+			a.Note = s.held(payload)
+		case atomResult:
+			a.Result = s.held(payload)
+		case atomEnded:
+			a.Ended = EndMark(s.byte())
+		case atomFailure:
+			a.Failure = s.failure()
+		case atomRevertResult:
+			a.RevertResult = s.held(payload)
+		case atomRevertFailure:
+			a.RevertFailure = s.failure()
+		case atomTries:
+			a.Tries = s.tries()
+		case atomProgress:
+			a.Progress = math.Float64frombits(s.number())
+		case atomDetails:
+			a.Details = s.value()
+		case atomDue:
+			a.Due = s.time()
+		case atomStartedAt:
+			a.StartedAt = s.time()
+		case atomEndedAt:
+			a.EndedAt = s.time()
+		default:
+			s.unknown()
+		}
+	}
+	if s.err != nil {
+		return Atom{}, fmt.Errorf("%w (atom %q)", s.err, path)
+	}
+	return a, nil
+}
+
+// isLive tells whether the record of an atom says that it is live.
+func isLive(record []byte) bool {
+	s := scan{rest: record}
+	for s.next() && s.field <= atomLive {
+		if s.field == atomLive {
+			return s.flag()
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package storage
+
+import (
+	"github.com/ebbflow/ebb/atom"
+)
+
+// The fields of a failure.
+const (
+	failureAtom byte = iota + 1
+	failureCode
+	failureMessage
+	failureStack
+	failureAttempt
+	failureBare
+)
+
+func (f *fields) failure(field byte, v *atom.Failure) {
+	if v == nil {
+		return
+	}
+	f.row(field, func(f *fields) { appendFailure(f, v) })
+}
+
+func appendFailure(f *fields, v *atom.Failure) {
+	f.text(failureAtom, v.Atom)
+	f.text(failureCode, v.Code)
+	f.text(failureMessage, v.Message)
+	f.text(failureStack, v.Stack)
+	f.int(failureAttempt, v.Attempt)
+	f.flag(failureBare, v.Bare)
+}
+
+func (s *scan) failure() *atom.Failure {
+	in := s.row()
+	v := in.failureRow()
+	s.end(in)
+	return v
+}
+
+func (s *scan) failureRow() *atom.Failure {
+	var v atom.Failure
+	for s.next() {
+		switch s.field {
+		case failureAtom:
+			v.Atom = s.text()
+		case failureCode:
+			v.Code = s.text()
+		case failureMessage:
+			v.Message = s.text()
+		case failureStack:
+			v.Stack = s.text()
+		case failureAttempt:
+			v.Attempt = s.int()
+		case failureBare:
+			v.Bare = s.flag()
+		default:
+			s.unknown()
+		}
+	}
+	return &v
+}
+
+// EncodeFailure returns the form in which stores keep a failure that has a
+// column of its own; nil for nil.
+func EncodeFailure(v *atom.Failure) []byte {
+	if v == nil {
+		return nil
+	}
+	f := fields{}
+	appendFailure(&f, v)
+	return f
+}
+
+// DecodeFailure reads what EncodeFailure wrote. It returns [ErrCorrupt] for
+// anything else.
+func DecodeFailure(b []byte) (*atom.Failure, error) {
+	if b == nil {
+		return nil, nil
+	}
+	s := scan{rest: b}
+	v := s.failureRow()
+	return v, s.err
+}
+
+// The fields of a retry's history, and of one try in it.
+const (
+	triesTry byte = iota + 1
+	triesFailure
+)
+
+const (
+	tryValue byte = iota + 1
+	tryFailure
+)
+
+func (f *fields) tries(field byte, h *atom.History) {
+	if h == nil {
+		return
+	}
+	f.row(field, func(f *fields) {
+		for i := range h.Tries {
+			f.row(triesTry, func(f *fields) {
+				f.bytes(tryValue, h.Tries[i].Value)
+				for _, failure := range h.Tries[i].Failures {
+					f.failure(tryFailure, failure)
+				}
+			})
+		}
+		f.failure(triesFailure, h.Failure)
+	})
+}
+
+func (s *scan) tries() *atom.History {
+	var h atom.History
+	in := s.row()
+	for in.next() {
+		switch in.field {
+		case triesTry:
+			h.Tries = append(h.Tries, in.try())
+		case triesFailure:
+			h.Failure = in.failure()
+		default:
+			in.unknown()
+		}
+	}
+	s.end(in)
+	return &h
+}
+
+func (s *scan) try() atom.Try {
+	var t atom.Try
+	in := s.row()
+	for in.next() {
+		switch in.field {
+		case tryValue:
+			t.Value = in.value()
+		case tryFailure:
+			t.Failures = append(t.Failures, in.failure())
+		default:
+			in.unknown()
+		}
+	}
+	s.end(in)
+	return t
+}

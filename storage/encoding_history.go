@@ -1,0 +1,129 @@
+package storage
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// The fields of a history entry's record.
+const (
+	entryKind byte = iota + 1
+	entryTime
+	entryPath
+	entryFrom
+	entryTo
+	entryIncarnation
+	entryAttempt
+	entryFailure
+	entryNumber
+	entryPrev
+	entryType
+	entryDetails
+	entryKey
+	entryBody
+)
+
+func (e *Entry) append(f *fields) {
+	f.number(entryKind, uint64(e.Kind))
+	f.time(entryTime, e.Time)
+	f.text(entryPath, e.Path)
+	f.number(entryFrom, uint64(e.From))
+	f.number(entryTo, uint64(e.To))
+	f.int(entryIncarnation, e.Incarnation)
+	f.int(entryAttempt, e.Attempt)
+	f.failure(entryFailure, e.Failure)
+	f.number(entryNumber, uint64(e.Number))
+	f.number(entryPrev, uint64(e.Prev))
+	f.text(entryType, e.Type)
+	f.bytes(entryDetails, e.Details)
+	f.text(entryKey, e.Key)
+	f.held(entryBody, e.Body)
+}
+
+func (s *scan) entry(payload Payloads) Entry {
+	var e Entry
+	for s.next() {
+		switch s.field {
+		case entryKind:
+			e.Kind = EntryKind(s.byte())
+		case entryTime:
+			e.Time = s.time()
+		case entryPath:
+			e.Path = s.text()
+		case entryFrom:
+			e.From = s.byte()
+		case entryTo:
+			e.To = s.byte()
+		case entryIncarnation:
+			e.Incarnation = s.int()
+		case entryAttempt:
+			e.Attempt = s.int()
+		case entryFailure:
+			e.Failure = s.failure()
+		case entryNumber:
+			e.Number = int64(s.number())
+		case entryPrev:
+			e.Prev = int64(s.number())
+		case entryType:
+			e.Type = s.text()
+		case entryDetails:
+			e.Details = s.value()
+		case entryKey:
+			e.Key = s.text()
+		case entryBody:
+			e.Body = s.held(payload)
+		default:
+			s.unknown()
+		}
+	}
+	return e
+}
+
+// AppendHistory appends the form in which stores keep consecutive entries. Their
+// numbers are not in it: the number of the first is the key of the whole.
+func AppendHistory(b []byte, entries []Entry) []byte {
+	for i := range entries {
+		start := len(b)
+		b = append(b, 0) // the length, which nearly always fits in one byte
+		f := fields(b)
+		entries[i].append(&f)
+		b = f
+		size := len(b) - start - 1
+		if size < 0x80 {
+			b[start] = byte(size)
+			continue
+		}
+		var length [binary.MaxVarintLen64]byte
+		n := binary.PutUvarint(length[:], uint64(size))
+		b = append(b, length[:n-1]...) // room
+		copy(b[start+n:], b[start+1:start+1+size])
+		copy(b[start:], length[:n])
+	}
+	return b
+}
+
+// DecodeHistory reads what AppendHistory wrote, but skips entries with numbers
+// up to after, and stops at limit entries; 0 is all. It returns [ErrCorrupt]
+// for anything else.
+func DecodeHistory(first int64, b []byte, after int64, limit int, payload Payloads) ([]Entry, error) {
+	var out []Entry
+	for seq := first; len(b) > 0 && (limit == 0 || len(out) < limit); seq++ {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size > uint64(len(b)-n) {
+			return nil, fmt.Errorf("%w: history entry %d is cut off", ErrCorrupt, seq)
+		}
+		row := b[n : n+int(size)]
+		b = b[n+int(size):]
+		if seq <= after {
+			continue
+		}
+		s := scan{rest: row}
+		e := s.entry(payload)
+		if s.err != nil {
+			return nil, fmt.Errorf("%w (history entry %d)", s.err, seq)
+		}
+		e.Seq = seq
+		out = append(out, e)
+	}
+	return out, nil
+}

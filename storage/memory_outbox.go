@@ -1,0 +1,56 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Outgoing returns what wants to be sent.
+func (m *MemoryStore) Outgoing(ctx context.Context, now time.Time, limit int) ([]Outgoing, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	type lane struct{ run, target string }
+	seen := map[lane]bool{}
+	var out []Outgoing
+	for _, o := range m.outbox {
+		if len(out) == limit && limit > 0 {
+			break
+		}
+		if l := (lane{o.Run, o.Target}); !seen[l] {
+			seen[l] = true
+			if !o.Parked && !o.NotUntil.After(now) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Sent deletes what was sent.
+func (m *MemoryStore) Sent(ctx context.Context, n ...int64) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	m.outbox = slices.DeleteFunc(m.outbox, func(o Outgoing) bool { return slices.Contains(n, o.N) })
+	return nil
+}
+
+// Unsent stores that sending failed.
+func (m *MemoryStore) Unsent(ctx context.Context, out Outgoing) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	for i := range m.outbox {
+		if o := &m.outbox[i]; o.N == out.N {
+			o.Attempts, o.NotUntil, o.Parked, o.Error = out.Attempts, out.NotUntil, out.Parked, out.Error
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: outgoing %d", ErrNotFound, out.N)
+}

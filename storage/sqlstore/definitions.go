@@ -1,0 +1,57 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	insertDefinition = `INSERT INTO definitions (hash, name, version, language, text, created)
+VALUES (?1, ?2, (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE name = ?2), ?3, ?4, ?5)
+ON CONFLICT (hash) DO NOTHING`
+	selectDefinition = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = ?`
+)
+
+func findDefinition(ctx context.Context, s *session, hash string) (storage.Definition, error) {
+	var row struct {
+		Hash     string
+		Name     string
+		Version  int64
+		Language string
+		Text     []byte
+		Created  moment
+	}
+	if err := s.get(ctx, &row, selectDefinition, hash); err != nil {
+		return storage.Definition{}, notFound(err, "definition", hash)
+	}
+	return storage.Definition{
+		Hash: row.Hash, Name: row.Name, Version: row.Version, Language: row.Language, Text: row.Text, Created: row.Created.time(),
+	}, nil
+}
+
+// PutDefinition stores a definition unless it is there.
+func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out storage.Definition, err error) {
+	text := def.Text
+	if text == nil {
+		text = []byte{}
+	}
+	err = s.update(ctx, &write{do: func(w *session) (err error) {
+		if _, err := w.exec(context.Background(), insertDefinition,
+			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
+			return err
+		}
+		out, err = findDefinition(context.Background(), w, def.Hash)
+		return err
+	}})
+	return out, err
+}
+
+// Definition returns the definition of that hash.
+func (s *Store) Definition(ctx context.Context, hash string) (def storage.Definition, err error) {
+	err = s.view(ctx, func(r *session) (err error) {
+		def, err = findDefinition(ctx, r, hash)
+		return err
+	})
+	return def, err
+}

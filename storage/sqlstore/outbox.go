@@ -1,0 +1,81 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	insertOutgoing = `INSERT INTO outbox (id, run, target, body, attempts, not_until, parked, error)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	selectOutgoing = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox o
+WHERE NOT parked AND (not_until IS NULL OR not_until <= ?)
+  AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.run = o.run AND e.target = o.target AND e.n < o.n)
+ORDER BY n LIMIT ?`
+	deleteOutgoing = `DELETE FROM outbox WHERE n = ?`
+	updateOutgoing = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
+)
+
+func writeOutbox(w *session, run string, outbox []storage.Outgoing) error {
+	for i := range outbox {
+		o := &outbox[i]
+		if _, err := w.exec(context.Background(), insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
+			o.Attempts, micros(o.NotUntil), o.Parked, o.Error); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Outgoing returns what wants to be sent.
+func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+	var rows []struct {
+		N        int64
+		ID       string
+		Run      string
+		Target   string
+		Body     []byte
+		Attempts int
+		NotUntil moment `db:"not_until"`
+		Parked   bool
+		Error    string
+	}
+	err := s.view(ctx, func(r *session) error {
+		return r.all(ctx, &rows, selectOutgoing, micros(now), limitOr(limit))
+	})
+	out := make([]storage.Outgoing, len(rows))
+	for i, r := range rows {
+		out[i] = storage.Outgoing{
+			N: r.N, ID: r.ID, Run: r.Run, Target: r.Target, Body: r.Body,
+			Attempts: r.Attempts, NotUntil: r.NotUntil.time(), Parked: r.Parked, Error: r.Error,
+		}
+	}
+	return out, err
+}
+
+// Sent deletes what was sent.
+func (s *Store) Sent(ctx context.Context, n ...int64) error {
+	return s.update(ctx, &write{do: func(w *session) error {
+		for _, n := range n {
+			if _, err := w.exec(context.Background(), deleteOutgoing, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
+}
+
+// Unsent stores that sending failed.
+func (s *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
+	return s.update(ctx, &write{do: func(w *session) error {
+		done, err := w.exec(context.Background(), updateOutgoing,
+			out.Attempts, micros(out.NotUntil), out.Parked, out.Error, out.N)
+		if err == nil && done == 0 {
+			return fmt.Errorf("%w: outgoing %d", storage.ErrNotFound, out.N)
+		}
+		return err
+	}})
+}

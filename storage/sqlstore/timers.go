@@ -1,0 +1,70 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	upsertTimer = `INSERT INTO timers (run, path, kind, incarnation, due) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`
+	deleteTimer  = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
+	selectTimers = `SELECT o.id AS run, t.path, t.kind, t.incarnation, t.due
+FROM timers t JOIN runs r ON r.n = t.run JOIN origins o ON o.n = t.run
+WHERE t.due <= ? AND r.owner = '' ORDER BY t.due, o.id, t.path, t.kind LIMIT ?`
+	selectRunTimers = `SELECT ? AS run, path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
+)
+
+type timerRow struct {
+	Run         string
+	Path        string
+	Kind        uint8
+	Incarnation int
+	Due         moment
+}
+
+func writeTimers(w *session, n int64, timers []storage.TimerRow) error {
+	for i := range timers {
+		t := &timers[i]
+		var err error
+		if t.Due.IsZero() {
+			_, err = w.exec(context.Background(), deleteTimer, n, t.Path, t.Kind)
+		} else {
+			_, err = w.exec(context.Background(), upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func timersOf(rows []timerRow) []storage.TimerRow {
+	out := make([]storage.TimerRow, len(rows))
+	for i, r := range rows {
+		out[i] = storage.TimerRow{
+			Run: r.Run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time(),
+		}
+	}
+	return out
+}
+
+// Timers returns timers due by then, of runs nobody owns.
+func (s *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
+	var rows []timerRow
+	err := s.view(ctx, func(r *session) error {
+		return r.all(ctx, &rows, selectTimers, micros(by), limitOr(limit))
+	})
+	return timersOf(rows), err
+}
+
+// RunTimers returns the timers of one run.
+func (s *Store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
+	var rows []timerRow
+	err := s.viewRun(ctx, run, func(r *session, n int64) error {
+		return r.all(ctx, &rows, selectRunTimers, run, n)
+	})
+	return timersOf(rows), err
+}

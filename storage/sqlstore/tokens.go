@@ -1,0 +1,162 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
+  t.deadline, t.heartbeat, t.beat, t.worker, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
+	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
+	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0`
+
+	// upsertToken adds a token, or changes one of the same run that is open.
+	upsertToken = `INSERT INTO tokens
+  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, worker, result, failure)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
+  state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
+  worker = excluded.worker, result = excluded.result, failure = excluded.failure
+WHERE tokens.state = 0 AND tokens.run = excluded.run`
+	endToken  = `UPDATE tokens SET state = ?, result = ?, failure = ? WHERE id = ? AND state = 0`
+	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = 0`
+)
+
+type tokenRow struct {
+	N           int64
+	Run         string
+	ID          string
+	Path        string
+	Incarnation int
+	Attempt     int
+	State       uint8
+	Deadline    moment
+	Heartbeat   int64
+	Beat        moment
+	Worker      string
+	Result      []byte
+	Failure     []byte
+}
+
+func (r *tokenRow) token() (storage.Token, error) {
+	failure, err := storage.DecodeFailure(r.Failure)
+	if err != nil {
+		return storage.Token{}, fmt.Errorf("%w (token %q)", err, r.ID)
+	}
+	return storage.Token{
+		ID: r.ID, Run: r.Run, Path: r.Path, Incarnation: r.Incarnation, Attempt: r.Attempt,
+		State: storage.TokenState(r.State), Deadline: r.Deadline.time(), Heartbeat: time.Duration(r.Heartbeat),
+		Beat: r.Beat.time(), Worker: r.Worker, Result: r.Result, Failure: failure,
+	}, nil
+}
+
+func readTokens(ctx context.Context, s *session, query string, arg any) ([]storage.Token, error) {
+	var rows []tokenRow
+	if err := s.all(ctx, &rows, query, arg); err != nil {
+		return nil, err
+	}
+	out := make([]storage.Token, len(rows))
+	for i := range rows {
+		var err error
+		if out[i], err = rows[i].token(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func writeTokens(w *session, n int64, tokens []storage.Token) error {
+	ctx := context.Background()
+	for i := range tokens {
+		t := &tokens[i]
+		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
+			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Worker, []byte(t.Result), storage.EncodeFailure(t.Failure))
+		if err != nil {
+			return err
+		}
+		if done == 1 || t.State != storage.TokenOpen {
+			continue
+		}
+		var there tokenRow
+		if err := w.get(ctx, &there, selectToken, t.ID); err != nil {
+			return err
+		}
+		if there.N != n {
+			return fmt.Errorf("%w: token %q", storage.ErrExists, t.ID)
+		}
+	}
+	return nil
+}
+
+// findToken returns one token, and the number of its run.
+func findToken(ctx context.Context, s *session, id string) (storage.Token, int64, error) {
+	var row tokenRow
+	if err := s.get(ctx, &row, selectToken, id); err != nil {
+		return storage.Token{}, 0, notFound(err, "token", id)
+	}
+	t, err := row.token()
+	return t, row.N, err
+}
+
+// Token returns one token.
+func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err error) {
+	err = s.view(ctx, func(r *session) (err error) {
+		t, _, err = findToken(ctx, r, id)
+		return err
+	})
+	return t, err
+}
+
+// changeToken runs an update of an open token, and returns the token.
+func changeToken(w *session, id, query string, args ...any) (storage.Token, int64, error) {
+	done, err := w.exec(context.Background(), query, args...)
+	if err != nil {
+		return storage.Token{}, 0, err
+	}
+	t, n, err := findToken(context.Background(), w, id)
+	if err == nil && done == 0 {
+		return storage.Token{}, 0, storage.ErrGone
+	}
+	return t, n, err
+}
+
+// EndToken completes or fails an open token, and tells its run.
+func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
+	state := storage.TokenCompleted
+	if failure != nil {
+		state, result = storage.TokenFailed, nil
+	}
+	err = s.update(ctx, &write{
+		do: func(w *session) error {
+			ended, n, err := changeToken(w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id)
+			if err != nil {
+				return err
+			}
+			t = ended
+			letter := ended.Letter()
+			return deliver(w, n, &letter)
+		},
+		then: s.bell.rang,
+	})
+	if err != nil {
+		return storage.Token{}, err
+	}
+	return t, nil
+}
+
+// Beat renews an open token's heartbeat.
+func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
+	err = s.update(ctx, &write{do: func(w *session) (err error) {
+		t, _, err = changeToken(w, id, beatToken, micros(time.Now()), id)
+		return err
+	}})
+	if err != nil {
+		return storage.Token{}, err
+	}
+	return t, nil
+}

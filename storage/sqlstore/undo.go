@@ -1,0 +1,43 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	insertUndo  = `INSERT INTO undo (run, n, path) VALUES (?, ?, ?)`
+	popUndo     = `DELETE FROM undo WHERE run = ?1 AND n > (SELECT max(n) FROM undo WHERE run = ?1) - ?2`
+	selectUndos = `SELECT n, path FROM undo WHERE run = ? ORDER BY n DESC LIMIT ?`
+)
+
+func writeUndo(w *session, n int64, cp *storage.Checkpoint) error {
+	if cp.Pop > 0 {
+		if _, err := w.exec(context.Background(), popUndo, n, cp.Pop); err != nil {
+			return err
+		}
+	}
+	for _, u := range cp.Push {
+		if _, err := w.exec(context.Background(), insertUndo, n, u.N, u.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Undos returns the top of the undo stack.
+func (s *Store) Undos(ctx context.Context, run string, limit int) (out []storage.Undo, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) error {
+		return r.all(ctx, &out, selectUndos, n, limitOr(limit))
+	})
+	return out, err
+}
+
+// limitOr returns SQLite's word for no limit when there is none.
+func limitOr(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}

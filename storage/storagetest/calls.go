@@ -1,0 +1,87 @@
+package storagetest
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// cancelled returns a context that is cancelled.
+func cancelled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// calls calls every method that may fail, and yields the errors.
+func calls(t testing.TB, s storage.Store, p *pen) iter.Seq2[string, error] {
+	return callsIn(t.Context(), s, p)
+}
+
+func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, c := range []struct {
+			name string
+			err  error
+		}{
+			{"Create", s.Create(ctx, run("x"))},
+			{"Begin", errOf2(s.Begin(ctx, "a"))},
+			{"Commit", s.Commit(ctx, p.claim, p.next(storage.Checkpoint{}))},
+			{"Release", s.Release(ctx, p.claim, 0, at(1))},
+			{"Step", s.Step(ctx, "a", func(*storage.Snapshot) (*storage.Checkpoint, error) { return nil, nil })},
+			{"Send", s.Send(ctx, storage.Letter{Run: "a"})},
+			{"EndToken", errOf(s.EndToken(ctx, "t", nil, nil))},
+			{"Beat", errOf(s.Beat(ctx, "t"))},
+			{"Bell", errOf2(s.Bell(ctx, "a"))},
+			{"Run", errOf(s.Run(ctx, "a"))},
+			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
+			{"Atoms", errOf(s.Atoms(ctx, "a"))},
+			{"Atom", errOf(s.Atom(ctx, "a", "x"))},
+			{"History", errOf(s.History(ctx, "a", 0, 0))},
+			{"Undos", errOf(s.Undos(ctx, "a", 0))},
+			{"Timers", errOf(s.Timers(ctx, at(1), 0))},
+			{"RunTimers", errOf(s.RunTimers(ctx, "a"))},
+			{"Token", errOf(s.Token(ctx, "t"))},
+			{"PutDefinition", errOf(s.PutDefinition(ctx, storage.Definition{Hash: "h"}))},
+			{"Definition", errOf(s.Definition(ctx, "h"))},
+			{"Outgoing", errOf(s.Outgoing(ctx, at(1), 0))},
+			{"Sent", s.Sent(ctx, 1)},
+			{"Unsent", s.Unsent(ctx, storage.Outgoing{N: 1})},
+			{"Purge", errOf(s.Purge(ctx, "a"))},
+			{"Owners", errOf(s.Owners(ctx))},
+			{"PostJob", s.PostJob(ctx, storage.Job{ID: "j"})},
+			{"ClaimJobs", errOf(s.ClaimJobs(ctx, storage.JobClaim{}))},
+			{"RenewJob", s.RenewJob(ctx, "j", 1, "", time.Second)},
+			{"EndJob", s.EndJob(ctx, storage.JobEnd{Job: "j"})},
+			{"Job", errOf(s.Job(ctx, "j"))},
+			{"JobList", errOf(s.JobList(ctx, storage.JobQuery{}))},
+		} {
+			if !yield(c.name, c.err) {
+				return
+			}
+		}
+	}
+}
+
+func testNotFound(t *testing.T, m Maker) {
+	s := m.open(t)
+	ctx := t.Context()
+	for name, err := range map[string]error{
+		"Release":   s.Release(ctx, storage.Claim{Run: "zz"}, 0, at(1)),
+		"Bell":      errOf2(s.Bell(ctx, "zz")),
+		"Run":       errOf(s.Run(ctx, "zz")),
+		"Atoms":     errOf(s.Atoms(ctx, "zz")),
+		"Atom":      errOf(s.Atom(ctx, "zz", "x")),
+		"History":   errOf(s.History(ctx, "zz", 0, 0)),
+		"Undos":     errOf(s.Undos(ctx, "zz", 0)),
+		"RunTimers": errOf(s.RunTimers(ctx, "zz")),
+		"RenewJob":  s.RenewJob(ctx, "zz", 1, "", time.Second),
+		"EndJob":    s.EndJob(ctx, storage.JobEnd{Job: "zz"}),
+		"Job":       errOf(s.Job(ctx, "zz")),
+	} {
+		want(t, name, err, storage.ErrNotFound)
+	}
+}

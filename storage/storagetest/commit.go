@@ -1,0 +1,205 @@
+package storagetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testCommit(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	p.write(t, storage.Checkpoint{Head: storage.Head{
+		State: states.FlowRunning, Memory: value("frontier"), Started: at(2), Time: at(2),
+	}})
+	p.write(t, storage.Checkpoint{
+		Head: storage.Head{
+			State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
+			Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
+			Started: at(2), Ended: at(3), Time: at(3),
+		},
+		Letters: []storage.Letter{{Run: "zz", Kind: "cancel"}}, // to nobody
+	})
+	same(t, "run", storage.Run{
+		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
+		Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
+		Created: at(0), Started: at(2), Updated: at(3), Ended: at(3), Seq: 2, Memory: value("frontier"),
+		Fence: 1, ClaimID: p.claim.ID, Owner: s.Owner().ID,
+	}, load(t, s, "a"))
+
+	wrong := p.claim
+	wrong.ID = "someone else's"
+	want(t, "Commit under another id", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrFenced)
+	wrong = p.claim
+	wrong.Fence++
+	want(t, "Commit under another fence", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrFenced)
+	ahead := p.next(storage.Checkpoint{})
+	ahead.Head.Seq++
+	want(t, "Commit out of order", s.Commit(t.Context(), p.claim, ahead), storage.ErrFenced)
+	wrong = p.claim
+	wrong.Run = "zz"
+	want(t, "Commit to no run", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrNotFound)
+}
+
+// testCommitIsAtomic commits checkpoints that carry everything and are refused
+// by what a store looks at last.
+func testCommitIsAtomic(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"), run("taken"), run("to"))
+	must(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: "a", Created: at(0)}))
+	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Sent: at(0)}))
+	p := begin(t, s, "a")
+	full := storage.Checkpoint{
+		Head:     storage.Head{State: states.FlowRunning, Memory: value(1)},
+		Atoms:    []storage.Atom{{Path: "x", Live: true}},
+		Payloads: []storage.Payload{{Data: large("p")}},
+		History:  []storage.Entry{{Path: "x", Time: at(1)}},
+		Push:     []storage.Undo{{Path: "x"}},
+		Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}},
+		Tokens:   []storage.Token{{ID: "t", Path: "x"}},
+		Taken:    []int64{1},
+		Outbox:   []storage.Outgoing{{ID: "o", Target: "bus"}},
+		Children: []storage.Run{run("child")},
+		Letters:  []storage.Letter{{Run: "to", Kind: "signal"}},
+	}
+	before := load(t, s, "a")
+	for name, spoil := range map[string]func(*storage.Checkpoint){
+		"a child that exists": func(cp *storage.Checkpoint) { cp.Children = append(cp.Children, run("taken")) },
+		"a job's void claim": func(cp *storage.Checkpoint) {
+			cp.Job = &storage.JobEnd{Job: "j", Epoch: 1, ClaimID: "not claimed", State: states.JobComplete}
+		},
+	} {
+		cp := full
+		spoil(&cp)
+		err := p.commit(t.Context(), p.next(cp))
+		if !errors.Is(err, storage.ErrExists) && !errors.Is(err, storage.ErrFenced) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		same(t, name+": run", before, load(t, s, "a"))
+		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a"))
+		history := ask[[]storage.Entry](t, "History")(s.History(t.Context(), "a", 0, 0))
+		undos := ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", 0))
+		timers := ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), "a"))
+		out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0))
+		if n := len(atoms) + len(history) + len(undos) + len(timers) + len(out); n != 0 {
+			t.Errorf("%s: %d rows were written", name, n)
+		}
+		want(t, name+": token", errOf(s.Token(t.Context(), "t")), storage.ErrNotFound)
+		want(t, name+": child", errOf(s.Run(t.Context(), "child")), storage.ErrNotFound)
+		if bell, letters, err := s.Bell(t.Context(), "a"); err != nil || bell != 1 || len(letters) != 1 {
+			t.Errorf("%s: the letter is gone: bell %d, %d letters, %v", name, bell, len(letters), err)
+		}
+		if bell, _, err := s.Bell(t.Context(), "to"); err != nil || bell != 0 {
+			t.Errorf("%s: a letter went out: bell %d, %v", name, bell, err)
+		}
+	}
+	p.write(t, full)
+	if got := ids(t, s, storage.RunQuery{}); got != "childtotakena" {
+		t.Errorf("runs: %q", got)
+	}
+}
+
+func testCommitAgain(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	cp := p.next(storage.Checkpoint{
+		Head:    storage.Head{State: states.FlowRunning},
+		History: []storage.Entry{{Path: "x", Time: at(1)}},
+		Outbox:  []storage.Outgoing{{ID: "o", Target: "bus"}},
+	})
+	must(t, "Commit", s.Commit(t.Context(), p.claim, cp))
+	must(t, "Commit again", s.Commit(t.Context(), p.claim, cp))
+	if got := load(t, s, "a"); got.Seq != 1 || got.Entries != 1 {
+		t.Fatalf("committed twice: %+v", got)
+	}
+	if out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0)); len(out) != 1 {
+		t.Fatalf("%d things to send, want 1", len(out))
+	}
+	// A commit that lets go is recognised, too, until someone takes over.
+	q := &pen{store: s, claim: p.claim, head: storage.Head{Seq: 1, Entries: 1, Time: at(2)}}
+	last := q.next(storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
+	must(t, "Commit and release", s.Commit(t.Context(), p.claim, last))
+	must(t, "Commit and release again", s.Commit(t.Context(), p.claim, last))
+	r := begin(t, s, "a")
+	want(t, "Commit after takeover", s.Commit(t.Context(), p.claim, last), storage.ErrFenced)
+	if got := load(t, s, "a"); got.Seq != 2 || got.ClaimID != r.claim.ID {
+		t.Fatalf("run is %+v", got)
+	}
+}
+
+func testCommitRelease(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50)}})
+	got := load(t, s, "a")
+	if got.Owner != "" || !got.Due.Equal(at(50)) {
+		t.Fatalf("after release the owner is %q, due %v", got.Owner, got.Due)
+	}
+	want(t, "Commit after release", p.commit(t.Context(), p.next(storage.Checkpoint{})), storage.ErrFenced)
+
+	p = begin(t, s, "a")
+	if !p.snap.Run.Due.IsZero() {
+		t.Errorf("an owned run is due at %v", p.snap.Run.Due)
+	}
+	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}))
+	before := time.Now().Add(-time.Second)
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50), Bell: 0}})
+	if got := load(t, s, "a").Due; got.Before(before) {
+		t.Errorf("the bell was rung before the release, but the run is due at %v", got)
+	}
+	p = begin(t, s, "a")
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Bell: p.snap.Run.Bell}})
+	if got := load(t, s, "a").Due; !got.IsZero() {
+		t.Errorf("the letter was seen, but the run is due at %v", got)
+	}
+}
+
+func testCommitInvalid(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	p.write(t, storage.Checkpoint{
+		Payloads: []storage.Payload{{Data: large("p")}},
+		History:  []storage.Entry{{Path: "x"}, {Kind: storage.EntryEvent, Type: "E"}},
+		Push:     []storage.Undo{{Path: "x"}},
+	})
+	before := load(t, s, "a")
+	for name, spoil := range map[string]func(*storage.Checkpoint){
+		"a gap within the history":   func(cp *storage.Checkpoint) { cp.History[1].Seq++; cp.Head.Entries++ },
+		"a gap before the history":   func(cp *storage.Checkpoint) { cp.History[0].Seq++; cp.History[1].Seq++; cp.Head.Entries++ },
+		"history from the past":      func(cp *storage.Checkpoint) { cp.History[0].Seq--; cp.History[1].Seq--; cp.Head.Entries-- },
+		"entries that are not there": func(cp *storage.Checkpoint) { cp.History = nil },
+		"a gap in the events":        func(cp *storage.Checkpoint) { cp.History[1].Number++; cp.Head.Events++ },
+		"events that are not there":  func(cp *storage.Checkpoint) { cp.Head.Events++ },
+		"a gap in the payloads":      func(cp *storage.Checkpoint) { cp.Payloads[0].Ref++; cp.Head.Refs++ },
+		"payloads not counted":       func(cp *storage.Checkpoint) { cp.Head.Refs-- },
+		"no such payload in an atom": func(cp *storage.Checkpoint) { cp.Atoms[0].Result.Ref = 3 },
+		"no such payload in a line":  func(cp *storage.Checkpoint) { cp.History[0].Body.Ref = 3 },
+		"no such payload put out":    func(cp *storage.Checkpoint) { cp.Head.Output.Ref = 3 },
+		"a gap in the undo stack":    func(cp *storage.Checkpoint) { cp.Push[0].N++ },
+		"too much popped":            func(cp *storage.Checkpoint) { cp.Pop = 2; cp.Push = nil },
+		"negative pop":               func(cp *storage.Checkpoint) { cp.Pop = -1 },
+		"a child without an id":      func(cp *storage.Checkpoint) { cp.Children = []storage.Run{{}} },
+		"an endless key": func(cp *storage.Checkpoint) {
+			cp.Letters = []storage.Letter{{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)}}
+		},
+	} {
+		cp := p.next(storage.Checkpoint{
+			Atoms:    []storage.Atom{{Path: "y"}},
+			Payloads: []storage.Payload{{Data: large("q")}},
+			History:  []storage.Entry{{Path: "y"}, {Kind: storage.EntryEvent, Type: "E"}},
+			Push:     []storage.Undo{{Path: "y"}},
+		})
+		spoil(cp)
+		want(t, name, s.Commit(t.Context(), p.claim, cp), storage.ErrInvalid)
+		same(t, name, before, load(t, s, "a"))
+	}
+}

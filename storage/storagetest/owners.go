@@ -1,0 +1,52 @@
+package storagetest
+
+import (
+	"testing"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testOwners(t *testing.T, m Maker) {
+	s := m.open(t)
+	alive := func() map[string]bool {
+		t.Helper()
+		out := map[string]bool{}
+		for _, o := range ask[[]storage.Owner](t, "Owners")(s.Owners(t.Context())) {
+			out[o.ID] = o.Alive
+		}
+		return out
+	}
+	other := m.Join(t, s)
+	if s.Owner().ID == "" || s.Owner().ID == other.Owner().ID || s.Owner().PID == 0 {
+		t.Fatalf("owners are %+v and %+v", s.Owner(), other.Owner())
+	}
+	same(t, "owners", map[string]bool{s.Owner().ID: true, other.Owner().ID: true}, alive())
+	must(t, "Close", other.Close())
+	if alive()[other.Owner().ID] {
+		t.Error("a closed store is said to be alive")
+	}
+}
+
+func testClosed(t *testing.T, m Maker) {
+	s := m.Open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	must(t, "Close", s.Close())
+	must(t, "Close again", s.Close())
+	for name, err := range calls(t, s, p) {
+		want(t, name, err, storage.ErrClosed)
+	}
+}
+
+func testCancelled(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	before := contents(t, s, "a")
+	for name, err := range callsIn(cancelled(t), s, p) {
+		if err == nil {
+			t.Errorf("%s succeeds under a cancelled context", name)
+		}
+	}
+	same(t, "run", before, contents(t, s, "a"))
+}

@@ -1,0 +1,86 @@
+package storagetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testPurge(t *testing.T, m Maker) {
+	s := m.open(t)
+	full := func(id string) *pen {
+		t.Helper()
+		r := run(id)
+		r.Labels = map[string]string{"of": "purge"}
+		create(t, s, r)
+		must(t, "Send", s.Send(t.Context(), storage.Letter{Run: id, Kind: "signal", Key: "k", Sent: at(0)}))
+		p := begin(t, s, id)
+		p.write(t, storage.Checkpoint{
+			Atoms:    []storage.Atom{{Path: "x", Live: true, Result: storage.Held{Ref: 1}}},
+			Payloads: []storage.Payload{{Data: large(id)}},
+			History:  []storage.Entry{{Path: "x", Time: at(1)}},
+			Push:     []storage.Undo{{Path: "x"}},
+			Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}},
+			Tokens:   []storage.Token{{ID: "t-" + id, Path: "x"}},
+			Outbox:   []storage.Outgoing{{ID: "o-" + id, Target: "bus"}},
+		})
+		return p
+	}
+	full("a").finish(t, states.FlowSuccess)
+	owned := full("b")
+	owned.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+	running := full("c")
+	must(t, "Release", s.Release(t.Context(), running.claim, 1, time.Time{}))
+	full("d").finish(t, states.FlowReverted)
+	kept := contents(t, s, "c")
+
+	n := ask[int](t, "Purge")(s.Purge(t.Context(), "a", "b", "c", "zz"))
+	if n != 1 {
+		t.Fatalf("purged %d runs, want 1", n)
+	}
+	want(t, "the purged run", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
+	want(t, "its token", errOf(s.Token(t.Context(), "t-a")), storage.ErrNotFound)
+	if got := ids(t, s, storage.RunQuery{Labels: map[string]string{"of": "purge"}}); got != "dcb" {
+		t.Errorf("left are %q", got)
+	}
+	same(t, "a run that was left", kept, contents(t, s, "c"))
+	if out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0)); len(out) != 4 {
+		t.Errorf("%d things are to be sent, want 4: a purge keeps what was not sent", len(out))
+	}
+	// Nothing of the old run shines through when its id is used again.
+	create(t, s, run("a"))
+	again := contents(t, s, "a")
+	fresh := run("a")
+	fresh.Updated = fresh.Created
+	same(t, "a new run of the old id", everything{Run: fresh}, again)
+	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Key: "k"}))
+	if bell, _, err := s.Bell(t.Context(), "a"); err != nil || bell != 1 {
+		t.Errorf("a letter's key is remembered beyond a purge: bell %d, %v", bell, err)
+	}
+}
+
+// everything is all that can be read of a run.
+type everything struct {
+	Run     storage.Run
+	Atoms   []storage.Atom
+	History []storage.Entry
+	Undos   []storage.Undo
+	Timers  []storage.TimerRow
+	Letters []storage.Letter
+}
+
+func contents(t tester, s storage.Store, id string) everything {
+	t.Helper()
+	_, letters, err := s.Bell(t.Context(), id)
+	must(t, "Bell", err)
+	return everything{
+		Run:     load(t, s, id),
+		Atoms:   ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id)),
+		History: ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0)),
+		Undos:   ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), id, 0)),
+		Timers:  ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), id)),
+		Letters: letters,
+	}
+}

@@ -1,0 +1,76 @@
+package storagetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testTokens(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"), run("b"))
+	p := begin(t, s, "a")
+	open := storage.Token{
+		ID: "t1", Run: "a", Path: "x", Incarnation: 1, Attempt: 2,
+		Deadline: at(9), Heartbeat: 3 * time.Second, Beat: at(1), Worker: "w",
+	}
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}}})
+	token := func(id string) storage.Token {
+		t.Helper()
+		return ask[storage.Token](t, "Token")(s.Token(t.Context(), id))
+	}
+	same(t, "token", open, token("t1"))
+
+	beaten := ask[storage.Token](t, "Beat")(s.Beat(t.Context(), "t1"))
+	if time.Since(beaten.Beat) > time.Minute {
+		t.Errorf("beat at %v", beaten.Beat)
+	}
+	same(t, "beaten token", beaten, token("t1"))
+
+	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", value("result"), nil))
+	wantDone := beaten
+	wantDone.State, wantDone.Result = storage.TokenCompleted, value("result")
+	same(t, "completed token", wantDone, done)
+	same(t, "completed token", wantDone, token("t1"))
+	failed := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t2", nil, &atom.Failure{Code: "C"}))
+	same(t, "failed token", storage.Token{
+		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
+	}, failed)
+	bell, letters, err := s.Bell(t.Context(), "a")
+	must(t, "Bell", err)
+	if bell != 2 {
+		t.Errorf("the bell is at %d, want 2", bell)
+	}
+	same(t, "letters", []storage.Letter{
+		{N: 1, Run: "a", Kind: storage.LetterToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
+		{N: 2, Run: "a", Kind: storage.LetterToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+
+	for _, id := range []string{"t1", "t2"} {
+		want(t, "EndToken again", errOf(s.EndToken(t.Context(), id, value(1), nil)), storage.ErrGone)
+		want(t, "Beat of an ended token", errOf(s.Beat(t.Context(), id)), storage.ErrGone)
+	}
+	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", nil, nil)), storage.ErrNotFound)
+	want(t, "Beat of none", errOf(s.Beat(t.Context(), "zz")), storage.ErrNotFound)
+	want(t, "Token of none", errOf(s.Token(t.Context(), "zz")), storage.ErrNotFound)
+
+	// The owner's end of a token loses against an earlier one, and beats a later.
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		{ID: "t1", Run: "a", Path: "x", State: storage.TokenExpired},
+		{ID: "t3", Run: "a", Path: "z", State: storage.TokenGone},
+	}})
+	same(t, "token that ended before", wantDone, token("t1"))
+	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", value(1), nil)), storage.ErrGone)
+
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
+	must(t, "Release", s.Release(t.Context(), p.claim, 2, time.Time{}))
+	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, begin(t, s, "a").snap.Tokens)
+
+	q := begin(t, s, "b")
+	err = q.commit(t.Context(), q.next(storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "b", Path: "z"}}}))
+	want(t, "a token of another run", err, storage.ErrExists)
+}
