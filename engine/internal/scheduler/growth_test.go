@@ -98,8 +98,12 @@ var toyPrograms = []struct {
 		end: `SUCCESS value "done" failure "" timed out false`,
 	},
 	{
+		name: "the run ends while something executes", program: chain(work("a"), toyStep{Kind: "work", Name: "b", Undo: true, Beside: true}),
+		end: `SUCCESS value "done" failure "" timed out false`,
+	},
+	{
 		name: "fails while something executes", program: chain(work("a"), fork("f",
-			chain(toyStep{Kind: "work", Name: "x", Undo: true, Beside: true, Fails: 0}, toyStep{Kind: "work", Name: "y", Beside: true, Undo: true, Fails: 0}, failing("z", 9, 0)),
+			chain(toyStep{Kind: "work", Name: "x", Undo: true, Beside: true}, toyStep{Kind: "work", Name: "y", Beside: true, Undo: true}, failing("z", 9, 0)),
 			chain(work("u"), work("v"), work("w"), work("q"))), work("never")),
 		end: `REVERTED value  failure "Boom" timed out false`,
 	},
@@ -146,18 +150,23 @@ func TestGrowthCrash(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, each := range []bool{true, false} {
-				crashes(t, c.program, each, c.end)
+				crashes(t, c.program, each, first, c.end)
+				crashes(t, c.program, each, last, c.end)
 			}
 		})
 	}
 }
 
+// The completion at hand that is told next.
+func first(int) int  { return 0 }
+func last(n int) int { return n - 1 }
+
 // crashes runs a program once for each commit that it may crash after.
-func crashes(t *testing.T, program toyFlow, each bool, end string) {
+func crashes(t *testing.T, program toyFlow, each bool, pick func(n int) int, end string) {
 	t.Helper()
 	for at := 1; ; at++ {
 		g := newGardener(t, program)
-		g.each, g.crashAt = each, at
+		g.each, g.crashAt, g.pick = each, at, pick
 		g.play()
 		if !g.crashed {
 			return
