@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
@@ -120,6 +121,7 @@ func (d *definition) check(file string, r *tasks.Registry) error {
 			problems = append(problems, fmt.Sprintf("%s: state %q: %s", file, resource.States[0], strings.TrimPrefix(err.Error(), "tasks: ")))
 		}
 	}
+	slices.Sort(problems) // by state
 	if len(problems) > 0 {
 		return usagef("%s", strings.Join(problems, "\n"))
 	}

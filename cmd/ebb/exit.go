@@ -7,7 +7,6 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -83,23 +82,6 @@ func statusOf(err error) int {
 func is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
-}
-
-// endStatus returns the exit status that goes with how a run stands.
-func endStatus(run *storage.Run) int {
-	switch run.State {
-	case states.FlowSuccess:
-		return exitSuccess
-	case states.FlowReverted:
-		return exitReverted
-	case states.FlowFailure:
-		if run.Undo == storage.UndoFailed {
-			return exitUndoFailed
-		}
-		return exitFailure
-	default:
-		return exitSuspended
-	}
 }
 
 // expected returns the exit status of a run that was expected to come to rest

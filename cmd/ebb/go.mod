@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/ebbflow/ebb v0.0.0
+	github.com/google/go-cmp v0.7.0
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2

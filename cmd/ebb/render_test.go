@@ -1,0 +1,207 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// golden compares a text with a file, or rewrites the file with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; -update rewrites it):\n%s", file, diff)
+	}
+}
+
+// start is when the told runs begin.
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// told returns the tree of a run told in lines of "MILLISECONDS PATH STATE …".
+func told(t *testing.T, story string) (*tree, time.Time) {
+	t.Helper()
+	tr := newTree("trip", "trip-1")
+	var now time.Time
+	for line := range strings.Lines(story) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		after, err := time.ParseDuration(fields[0] + "ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = start.Add(after)
+		if len(fields) == 1 {
+			break // the time at which it is looked at
+		}
+		c := change{path: fields[1], to: fields[2], at: now, attempt: 1}
+		if c.path == "run" {
+			c.path = ""
+		}
+		for _, word := range fields[3:] {
+			key, value, _ := strings.Cut(word, "=")
+			switch key {
+			case "code":
+				c.failure = &atom.Failure{Code: value, Message: "it\x1b[2J broke\nbadly"}
+			case "due":
+				d, err := time.ParseDuration(value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.due = now.Add(d)
+			case "attempt":
+				c.attempt = len(value)
+			case "timer":
+				c.timer = true
+			case "inner":
+				c.inner = true
+			default:
+				t.Fatalf("what is %s?", word)
+			}
+		}
+		tr.apply(&c)
+	}
+	return tr, now
+}
+
+var stories = map[string]string{
+	"running": `
+		0 run RUNNING
+		0 BookFlight RUNNING
+		310 BookFlight SUCCESS
+		310 Pack~1Label#2 RUNNING
+		1500`,
+	"undone": `
+		0 run RUNNING
+		0 BookFlight RUNNING
+		300 BookFlight SUCCESS
+		300 BookHotel RUNNING
+		600 BookHotel SUCCESS
+		600 Pay RUNNING
+		900 Pay FAILURE code=PaymentDeclined
+		900 BookHotel REVERTING
+		1200 BookHotel REVERTED
+		1200 BookFlight REVERTING
+		1400 BookFlight REVERTED
+		1400 run REVERTED
+		9999`,
+	"undoing": `
+		0 run RUNNING
+		0 A RUNNING
+		300 A SUCCESS
+		300 B RUNNING
+		600 B FAILURE code=Broken
+		600 A REVERTING
+		750`,
+	"stuck": `
+		0 run RUNNING
+		0 A RUNNING
+		300 A SUCCESS
+		300 B RUNNING
+		600 B FAILURE code=Broken
+		600 A REVERTING
+		61000 A REVERT_FAILURE code=Exec.Exit1
+		61000 run FAILURE
+		99999`,
+	"waiting": `
+		0 run RUNNING
+		0 Pay RUNNING
+		100 Pay FAILURE code=BankBusy
+		100 Pay RETRYING due=2s
+		100 Pause RUNNING timer due=90s
+		1000`,
+	"retried": `
+		0 run RUNNING
+		0 Pay RUNNING
+		100 Pay FAILURE code=BankBusy
+		100 Pay RETRYING due=2s
+		2100 Pay RUNNING attempt=xx
+		2200 Pay SUCCESS attempt=xx
+		2200 run SUCCESS
+		3000`,
+	"branches": `
+		0 run RUNNING
+		0 Both RUNNING inner
+		0 Both[0] RUNNING inner
+		0 Both[1] RUNNING inner
+		0 Both[0]/Left RUNNING
+		0 Both[1]/Right RUNNING
+		40 Both[1]/Right FAILURE code=Broken
+		50 Both[0]/Left CANCELLED
+		50 Both FAILURE inner
+		50 run FAILURE
+		60`,
+}
+
+// TestTree draws runs at one moment: what a tree looks like depends on nothing
+// but what happened and the time.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	for name, story := range stories {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr, now := told(t, story)
+			golden(t, name+".txt", strings.Join(tr.lines(now, page{}), "\n")+"\n")
+		})
+	}
+}
+
+func TestTreeInColour(t *testing.T) {
+	t.Parallel()
+	tr, now := told(t, stories["undone"])
+	got := strings.Join(tr.lines(now, page{width: 36, colour: true}), "\n") + "\n"
+	golden(t, "colour.txt", strings.ReplaceAll(got, "\x1b", "ESC"))
+}
+
+func TestCutPath(t *testing.T) {
+	t.Parallel()
+	tests := map[string][2]string{
+		"Pay":              {"", "Pay"},
+		"Pay#2":            {"", "Pay#2"},
+		"Fork[0]":          {"Fork", "[0]"},
+		"Fork[0]/Pay":      {"Fork[0]", "Pay"},
+		"A[1]/Fork#2[10]":  {"A[1]/Fork#2", "[10]"},
+		"Pack~1Label~0":    {"", "Pack/Label~"},
+		"A[1]/Pack~1Label": {"A[1]", "Pack/Label"},
+		"[odd]":            {"", "[odd]"},
+	}
+	for path, want := range tests {
+		above, name := cutPath(path)
+		if diff := cmp.Diff(want, [2]string{above, name}); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0 ms", 0: "0 ms", 999 * time.Millisecond: "999 ms", 2140 * time.Millisecond: "2.1 s", 61 * time.Second: "1m1s",
+	} {
+		if got := span(d); got != want {
+			t.Errorf("span(%v) = %s; want %s", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{-1: "0 s", 1: "1 s", 59 * time.Second: "59 s", 90*time.Second + 1: "1m31s"} {
+		if got := left(start.Add(d), start); got != want {
+			t.Errorf("left(%v) = %s; want %s", d, got, want)
+		}
+	}
+}
