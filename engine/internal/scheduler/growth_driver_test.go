@@ -3,8 +3,9 @@ package scheduler_test
 import (
 	"fmt"
 	"slices"
-	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -15,9 +16,10 @@ import (
 // gardener drives a run of the toy language: it commits, crashes, and keeps the
 // world that the tasks work on.
 type gardener struct {
-	tb      testing.TB
+	tb      rapid.TB
 	each    bool // commit each change by itself
 	crashAt int  // after which commit the process dies; 0 is never
+	gap     int  // how many commits later it dies again, one more each time; 0 is not again
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
 	pick    func(n int) int
 	input   atom.Value
@@ -49,7 +51,7 @@ type gardener struct {
 	dead     bool
 }
 
-func newGardener(tb testing.TB, program toyFlow) *gardener {
+func newGardener(tb rapid.TB, program toyFlow) *gardener {
 	tb.Helper()
 	plan, err := flow.Compile(flow.Growing("toy", toy{}), nil)
 	if err != nil {
@@ -284,6 +286,10 @@ func (g *gardener) flush() {
 	g.batch = nil
 	if g.commits++; g.commits == g.crashAt {
 		g.dead, g.crashed = true, true
+		if g.gap > 0 {
+			g.gap++
+			g.crashAt += g.gap
+		}
 	}
 }
 

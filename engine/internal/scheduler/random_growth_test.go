@@ -1,0 +1,67 @@
+package scheduler_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// anyToy draws a program of steps with names of their own.
+func anyToy(t *rapid.T, depth int) toyFlow {
+	var f toyFlow
+	for i := range rapid.IntRange(0, 3).Draw(t, "steps") {
+		step := toyStep{
+			Kind: rapid.SampledFrom([]string{"work", "work", "work", "timer", "more", "fork"}).Draw(t, "kind"),
+			Name: "s" + strconv.Itoa(i), After: time.Duration(rapid.IntRange(0, 2).Draw(t, "after")) * time.Minute,
+		}
+		switch {
+		case step.Kind == "fork" && depth > 0:
+			step.Slots = rapid.IntRange(0, 2).Draw(t, "slots")
+			step.Retries = rapid.IntRange(0, 1).Draw(t, "retries")
+			for range rapid.IntRange(0, 3).Draw(t, "children") {
+				step.Flows = append(step.Flows, anyToy(t, depth-1))
+			}
+		case step.Kind == "fork":
+			step.Kind = "work"
+		case step.Kind == "work":
+			step.Undo = rapid.Bool().Draw(t, "undo")
+			step.Beside = rapid.IntRange(0, 4).Draw(t, "beside") == 0
+			step.Retries = rapid.IntRange(0, 2).Draw(t, "retries")
+			step.Fails = max(0, rapid.IntRange(-3, 3).Draw(t, "fails"))
+		}
+		if step.Fails > 0 {
+			step.Beside = false
+		}
+		f.Steps = append(f.Steps, step)
+	}
+	return f
+}
+
+// TestGrowthRandom crashes random programs again and again, with completions in
+// any order: a program that succeeds when it is left alone succeeds, one that
+// fails fails, and nothing that can be undone is left.
+func TestGrowthRandom(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		program := anyToy(t, 2)
+		alone := newGardener(t, program)
+		alone.play()
+		alone.check()
+
+		g := newGardener(t, program)
+		g.each = rapid.Bool().Draw(t, "each")
+		g.gap = rapid.IntRange(1, 20).Draw(t, "gap")
+		g.pick = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+		g.crashAt = g.gap
+		g.play()
+		if g.over == nil {
+			return // it died after its last commit
+		}
+		g.check()
+		if got, want := g.over.End.Failure == nil, alone.over.End.Failure == nil; got != want {
+			t.Errorf("crashed again and again: ended %s, want %s", g.end(), alone.end())
+		}
+	})
+}
