@@ -68,8 +68,7 @@ const few = 16
 // put puts a record into the checkpoint, in place of an earlier one of the same
 // atom.
 func (d *driver) put(a *storage.Atom) {
-	atoms := d.cp.Atoms
-	if len(atoms) <= few {
+	if atoms := d.cp.Atoms; len(atoms) <= few {
 		for i := range atoms {
 			if atoms[i].Path == a.Path {
 				atoms[i] = *a
@@ -89,7 +88,7 @@ func (d *driver) put(a *storage.Atom) {
 		}
 		d.at[a.Path] = len(atoms)
 	}
-	d.cp.Atoms = append(atoms, *a)
+	d.cp.Atoms = append(d.cp.Atoms, *a)
 }
 
 // flushEach commits when every change is to be committed by itself.

@@ -63,7 +63,7 @@ func (w *world) set(key string, there bool) {
 }
 
 // task makes an effect and can take it back; it fails as long as fail says so.
-func (w *world) task(name string, fail func(attempt int) bool, opts ...atom.Option) *atom.Atom {
+func (w *world) task(name string, fail func(incarnation int) bool) *atom.Atom {
 	return atom.Untyped(name,
 		func(ctx context.Context, _ atom.Values) (any, error) {
 			w.call(fmt.Sprintf("do %s@%d", name, atom.CurrentCall(ctx).Incarnation))
@@ -77,7 +77,7 @@ func (w *world) task(name string, fail func(attempt int) bool, opts ...atom.Opti
 			w.call("undo " + name)
 			w.set(atom.IdempotencyKey(ctx), false)
 			return nil, nil
-		}, opts...)
+		})
 }
 
 func always(int) bool { return true }
@@ -116,7 +116,8 @@ func (t worldTask) run(ctx context.Context, _ atom.Values, how string) (atom.Val
 const machine = `{"StartAt":"A","States":{
  "A":{"Type":"Task","Resource":"do:a","Revert":"undo:a","Next":"P"},
  "P":{"Type":"Parallel","Next":"W","Branches":[
-  {"StartAt":"L","States":{"L":{"Type":"Task","Resource":"do:l","Revert":"undo:l","Next":"M"},"M":{"Type":"Task","Resource":"do:m","Revert":"undo:m","End":true}}},
+  {"StartAt":"L","States":{"L":{"Type":"Task","Resource":"do:l","Revert":"undo:l","Next":"M"},
+   "M":{"Type":"Task","Resource":"do:m","Revert":"undo:m","End":true}}},
   {"StartAt":"R","States":{"R":{"Type":"Task","Resource":"do:r","Revert":"undo:r","End":true}}}]},
  "W":{"Type":"Wait","Seconds":0,"Next":"B"},
  "B":{"Type":"Task","Resource":"fail:b","Revert":"undo:b","End":true,
@@ -218,8 +219,7 @@ func runWithDeaths(t *testing.T, build func(*world) flow.Node, policy engine.Che
 			end.died = true
 			continue
 		}
-		var reverted *engine.RevertedError
-		if !errors.As(err, &reverted) {
+		if _, reverted := errors.AsType[*engine.RevertedError](err); !reverted {
 			t.Fatalf("run with deaths after %v ended with %v; want it reverted", deaths, err)
 		}
 		break

@@ -35,8 +35,7 @@ func (e *Engine) Run(ctx context.Context, id string, opts ...RunOption) (*Result
 	}
 	claim, snap, err := e.store.Begin(ctx, id)
 	if err != nil {
-		var owned *storage.OwnedError
-		if errors.As(err, &owned) {
+		if _, owned := errors.AsType[*storage.OwnedError](err); owned {
 			return nil, err
 		}
 		return nil, &StoreError{Run: id, Err: err}

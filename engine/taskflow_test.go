@@ -25,15 +25,18 @@ func TestConformanceTaskFlowEngine(t *testing.T) {
 		unless  func(*conformance.TaskFlowRecord) bool
 	}{
 		{
-			"engine each", []engine.Option{engine.WithParallelism(1), engine.WithCheckpoints(engine.Each)},
+			"engine each",
+			[]engine.Option{engine.WithParallelism(1), engine.WithCheckpoints(engine.Each)},
 			(*conformance.TaskFlowRecord).CompareRuns, func(*conformance.TaskFlowRecord) bool { return false },
 		},
 		{
-			"engine step", []engine.Option{engine.WithParallelism(1)},
+			"engine step",
+			[]engine.Option{engine.WithParallelism(1)},
 			(*conformance.TaskFlowRecord).CompareSequences, func(*conformance.TaskFlowRecord) bool { return false },
 		},
 		{
-			"engine parallel", []engine.Option{engine.WithParallelism(8)},
+			"engine parallel",
+			[]engine.Option{engine.WithParallelism(8)},
 			(*conformance.TaskFlowRecord).CompareSequences, func(r *conformance.TaskFlowRecord) bool { return !r.Expect.OrderInsensitive },
 		},
 	}

@@ -105,7 +105,8 @@ func (t *timers) due(now time.Time) []timerKey {
 		if !ok || at.After(now) {
 			return keys
 		}
-		top := heap.Pop(&t.heap).(timer)
+		top := t.heap.list[0]
+		heap.Pop(&t.heap)
 		delete(t.at, top.key)
 		keys = append(keys, top.key)
 	}
@@ -124,7 +125,12 @@ func (h *timerHeap) Less(i, j int) bool {
 	return h.list[i].n < h.list[j].n
 }
 func (h *timerHeap) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *timerHeap) Push(x any)    { h.list = append(h.list, x.(timer)) }
+func (h *timerHeap) Push(x any) {
+	if t, ok := x.(timer); ok {
+		h.list = append(h.list, t)
+	}
+}
+
 func (h *timerHeap) Pop() any {
 	last := h.list[len(h.list)-1]
 	h.list[len(h.list)-1] = timer{}

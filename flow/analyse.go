@@ -1,8 +1,9 @@
 package flow
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -28,16 +29,16 @@ func (c *compiler) analyse(n Node, in string) *analysis {
 	case *GrowingFlow:
 		c.enter(n, n.Name(), in)
 		return &analysis{node: n, requires: requiredBy(n.self), provides: providedBy(n.self)}
-	case interface{ inner() *pattern }:
+	case patterned:
 		p := n.inner()
 		if c.nodes[p] {
-			c.problem(p.name, "", "", ErrDuplicate, "flow %q stands in two places; make another one of it", p.name)
-			return &analysis{node: n.(Node)}
+			c.problemf(p.name, "", "", ErrDuplicate, "flow %q stands in two places; make another one of it", p.name)
+			return &analysis{node: n}
 		}
 		c.nodes[p] = true
-		return c.analysePattern(n.(Node), p)
+		return c.analysePattern(n, p)
 	default:
-		c.problem(in, "", "", ErrInvalid, "flow %q holds a %T, which is neither an atom nor a flow", in, n)
+		c.problemf(in, "", "", ErrInvalid, "flow %q holds a %T, which is neither an atom nor a flow", in, n)
 		return nil
 	}
 }
@@ -46,11 +47,11 @@ func (c *compiler) analyse(n Node, in string) *analysis {
 func (c *compiler) enter(n any, name, in string) {
 	switch {
 	case name == "":
-		c.problem(in, "", "", ErrInvalid, "flow %q has an atom without a name", in)
+		c.problemf(in, "", "", ErrInvalid, "flow %q has an atom without a name", in)
 	case c.nodes[n]:
-		c.problem(in, name, "", ErrDuplicate, "atom %q stands in two places; make another one of it under another name", name)
+		c.problemf(in, name, "", ErrDuplicate, "atom %q stands in two places; make another one of it under another name", name)
 	case c.names[name]:
-		c.problem(in, name, "", ErrDuplicate, "two atoms are called %q; a name is an atom's identity in the store, so each needs its own", name)
+		c.problemf(in, name, "", ErrDuplicate, "two atoms are called %q; a name is an atom's identity in the store, so each needs its own", name)
 	}
 	c.nodes[n], c.names[name] = true, true
 }
@@ -113,7 +114,7 @@ func (c *compiler) infer(a *analysis, p *pattern, retryGives []string) {
 			case 1:
 				a.depend(at, before[0])
 			default:
-				c.problem(p.name, child.node.Name(), s, ErrAmbiguous,
+				c.problemf(p.name, child.node.Name(), s, ErrAmbiguous,
 					"%q in graph %q requires %q, which %q and %q both provide; rename one of them", child.node.Name(), p.name, s,
 					a.children[before[0]].node.Name(), a.children[before[1]].node.Name())
 			}
@@ -156,7 +157,7 @@ func (c *compiler) link(a *analysis, p *pattern) {
 			if ok1 {
 				stranger = l.to
 			}
-			c.problem(p.name, nameOf(stranger), "", ErrInvalid, "graph %q links %q to %q, but %q was not added to it",
+			c.problemf(p.name, nameOf(stranger), "", ErrInvalid, "graph %q links %q to %q, but %q was not added to it",
 				p.name, nameOf(l.from), nameOf(l.to), nameOf(stranger))
 			continue
 		}
@@ -181,7 +182,7 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 	}
 	target := slices.IndexFunc(a.children, func(ca *analysis) bool { return ca.node == p.target })
 	if target < 0 {
-		c.problem(p.name, nameOf(p.target), "", ErrInvalid, "the target %q of graph %q was not added to it", nameOf(p.target), p.name)
+		c.problemf(p.name, nameOf(p.target), "", ErrInvalid, "the target %q of graph %q was not added to it", nameOf(p.target), p.name)
 		return
 	}
 	keep := make([]bool, len(a.children))
@@ -225,7 +226,7 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 // forget frees the names of what does not take part.
 func (c *compiler) forget(a *analysis) {
 	delete(c.names, a.node.Name())
-	if p, ok := a.node.(interface{ inner() *pattern }); ok && p.inner().retry != nil {
+	if p, ok := a.node.(patterned); ok && p.inner().retry != nil {
 		delete(c.names, p.inner().retry.Name())
 	}
 	for _, child := range a.children {
@@ -273,11 +274,11 @@ func (c *compiler) checkCycle(a *analysis, p *pattern) {
 		walk = append(walk, n)
 		n = a.deps[n][slices.IndexFunc(a.deps[n], func(d int32) bool { return open[d] > 0 })]
 	}
-	text := ""
-	for _, w := range walk {
-		text += fmt.Sprintf("%q needs ", a.children[w].node.Name())
+	var circle []string
+	for _, w := range append(walk, walk[0]) {
+		circle = append(circle, strconv.Quote(a.children[w].node.Name()))
 	}
-	c.problem(p.name, a.children[walk[0]].node.Name(), "", ErrCycle, "graph %q runs in a circle: %s%q", p.name, text, a.children[walk[0]].node.Name())
+	c.problemf(p.name, a.children[walk[0]].node.Name(), "", ErrCycle, "graph %q runs in a circle: %s", p.name, strings.Join(circle, " needs "))
 }
 
 // ancestorProvides reports whether something a child of a graph depends on

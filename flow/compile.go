@@ -32,7 +32,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
-	if _, ok := a.node.(interface{ inner() *pattern }); !ok {
+	if _, ok := a.node.(patterned); !ok {
 		wrap := Linear(root.Name(), root) // an atom alone is a flow of one
 		a = &analysis{node: wrap, children: []*analysis{a}}
 	}
@@ -61,7 +61,7 @@ type decidedEdge struct {
 	from, to int32
 }
 
-func (c *compiler) problem(flow, atom, symbol string, kind error, format string, args ...any) {
+func (c *compiler) problemf(flow, atom, symbol string, kind error, format string, args ...any) {
 	c.problems = append(c.problems, &Problem{flow, atom, symbol, kind, fmt.Sprintf(format, args...)})
 }
 
@@ -98,8 +98,14 @@ func (c *compiler) emit(a *analysis, in int32, branch int32) (first, last int32)
 	case *GrowingFlow:
 		at := c.atom(n.self, n.lang, in, retry)
 		return at, at
+	case patterned:
+		return c.emitPattern(a, n.inner(), in, branch, retry)
 	}
-	pat := a.node.(interface{ inner() *pattern }).inner()
+	panic("flow: " + a.node.Name() + " was analysed and is no node")
+}
+
+func (c *compiler) emitPattern(a *analysis, pat *pattern, in, branch, retry int32) (first, last int32) {
+	p := c.plan
 	f := int32(len(p.flows))
 	p.flows = append(p.flows, planFlow{name: pat.name, parent: in, arranged: pat.arranged, retry: -1, branch: branch, after: a.deps})
 	first = c.node(Entrance, -1, f)

@@ -31,6 +31,12 @@ func (a arrangement) String() string {
 	return [...]string{linear: "linear", unordered: "unordered", graph: "graph"}[a]
 }
 
+// patterned is a flow of one of the three patterns.
+type patterned interface {
+	Flow
+	inner() *pattern
+}
+
 // pattern is what the three patterns have in common.
 type pattern struct {
 	name     string

@@ -35,7 +35,7 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 	for _, arg := range args {
 		if arg.Symbol == "" {
 			if a.Language == nil && arg.Name == "" {
-				c.problem(p.FlowOf(a.Node), a.Name(), "", ErrMissing,
+				c.problemf(p.FlowOf(a.Node), a.Name(), "", ErrMissing,
 					"atom %q takes a %v, which is no struct; say with atom.From which symbol it is", a.Name(), arg.Type)
 			}
 			continue
@@ -45,7 +45,7 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		}
 		if typ, ok := c.inputs[arg.Symbol]; ok {
 			if !fits(typ, arg.Type) {
-				c.problem(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but the input has it as %v",
+				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but the input has it as %v",
 					a.Name(), arg.Symbol, arg.Type, typ)
 			}
 			if !wanted[arg.Symbol] {
@@ -58,21 +58,21 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		for from, part := range p.providersOf(i, arg.Symbol) {
 			found = true
 			if !fits(part.Type, arg.Type) {
-				c.problem(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but atom %q provides it as %v",
+				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but atom %q provides it as %v",
 					a.Name(), arg.Symbol, arg.Type, p.Atoms[from].Name(), part.Type)
 			}
 			break
 		}
 		if !found && !arg.Optional {
-			c.missing(i, a, arg.Symbol)
+			c.missing(a, arg.Symbol)
 		}
 	}
 }
 
-func (c *compiler) missing(i int32, a *PlanAtom, symbol string) {
+func (c *compiler) missing(a *PlanAtom, symbol string) {
 	p := c.plan
 	if list := p.providers[symbol]; len(list) > 0 {
-		c.problem(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which atom %q provides, but not before it; link or reorder them",
+		c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which atom %q provides, but not before it; link or reorder them",
 			a.Name(), symbol, p.Atoms[list[0].atom].Name())
 		return
 	}
@@ -81,7 +81,7 @@ func (c *compiler) missing(i int32, a *PlanAtom, symbol string) {
 		candidates = append(candidates, s)
 	}
 	slices.Sort(candidates)
-	c.problem(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which nothing before it provides%s",
+	c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which nothing before it provides%s",
 		a.Name(), symbol, didYouMean(symbol, candidates))
 }
 

@@ -45,7 +45,9 @@ func task(n *conformance.TaskFlowNode, world *World) *atom.Atom {
 func provided(text json.RawMessage) ([]string, atom.Part) {
 	var whole string
 	var elements []string
-	var fields struct{ Keys []string }
+	var fields struct {
+		Keys []string `json:"keys"`
+	}
 	switch {
 	case json.Unmarshal(text, &whole) == nil && whole != "":
 		return []string{whole}, atom.Whole
