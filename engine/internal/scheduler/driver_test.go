@@ -3,7 +3,8 @@ package scheduler_test
 import (
 	"context"
 	"slices"
-	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -16,12 +17,16 @@ import (
 // driver drives the scheduler of one case as simply as can be: calls are made
 // as their command is met, one after the other, and what is persisted is a copy.
 type driver struct {
-	t     *testing.T
+	t     rapid.TB
 	c     *conformance.TaskFlowCase
 	world *taskflowtest.World
 	plan  *flow.Plan
 	sched *scheduler.Scheduler
 	watch func(ev scheduler.Event, cmds []scheduler.Command) // sees every step
+	saw   func(c *scheduler.Command)                         // sees every change of an atom, before it is kept
+
+	writes  int
+	crashAt int // after which write the process dies; 0 is never
 
 	// next picks which of the completions at hand is told next; -1 is none yet.
 	next func(n int) int
@@ -41,7 +46,7 @@ type driver struct {
 	ended     []scheduler.Event // completions not told yet
 }
 
-func newDriver(t *testing.T, c *conformance.TaskFlowCase) (*driver, error) {
+func newDriver(t rapid.TB, c *conformance.TaskFlowCase) (*driver, error) {
 	t.Helper()
 	d := &driver{t: t, c: c, world: taskflowtest.NewWorld(), next: func(int) int { return 0 }}
 	if err := d.build(); err != nil {
@@ -153,8 +158,17 @@ func (d *driver) step(ev scheduler.Event) {
 		d.t.Fatalf("stalled in %v", d.sched.Flow())
 	}
 	for i := range cmds {
+		if d.saw != nil && cmds[i].Op == scheduler.Notify {
+			d.saw(&cmds[i])
+		}
 		if d.do(&cmds[i]); d.run.Crashed {
 			return
+		}
+		if op := cmds[i].Op; op == scheduler.Write || op == scheduler.Notify || op == scheduler.FlowState || op == scheduler.Remember {
+			if d.writes++; d.writes == d.crashAt {
+				d.run.Crashed = true
+				return
+			}
 		}
 	}
 }

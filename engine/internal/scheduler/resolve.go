@@ -342,7 +342,7 @@ func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
 		}
 	}
 	slices.Sort(out)
-	for _, b := range slices.Compact(out) {
+	for _, b := range slices.Backward(slices.Compact(out)) { // a last: while it is PENDING, a resumed run asks again
 		s.set(b, states.TaskIgnore, states.IntendIgnore)
 	}
 }

@@ -1,0 +1,88 @@
+package scheduler_test
+
+import (
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/internal/conformance"
+)
+
+// caseMaker draws flows whose tasks fail always, never, or at their first calls.
+type caseMaker struct {
+	t       *rapid.T
+	atoms   int
+	flows   int
+	passing bool // whether a task may do otherwise at another call, and a revert may fail
+}
+
+// anyCase draws a case. Without passing, each task does the same at every call
+// and can be reverted.
+func anyCase(t *rapid.T, passing bool) *conformance.TaskFlowCase {
+	m := &caseMaker{t: t, passing: passing}
+	c := &conformance.TaskFlowCase{Flow: m.flow(3)}
+	c.Options.DeferReverts = rapid.Bool().Draw(t, "defer reverts")
+	return c
+}
+
+func (m *caseMaker) name(n *int, letter string) string {
+	*n++
+	return letter + strconv.Itoa(*n)
+}
+
+func (m *caseMaker) flow(depth int) conformance.TaskFlowNode {
+	f := conformance.TaskFlowNode{
+		Kind: rapid.SampledFrom([]string{"linear", "unordered", "graph"}).Draw(m.t, "kind"),
+		Name: m.name(&m.flows, "f"),
+	}
+	if rapid.Bool().Draw(m.t, "has retry") {
+		f.Retry = &conformance.TaskFlowRetry{
+			Kind: rapid.SampledFrom([]string{"times", "always_revert", "always_revert_all"}).Draw(m.t, "retry"),
+			Name: m.name(&m.atoms, "r"), Attempts: rapid.IntRange(1, 3).Draw(m.t, "attempts"), RevertAll: rapid.Bool().Draw(m.t, "revert all"),
+		}
+	}
+	for range rapid.IntRange(0, 4).Draw(m.t, "children") {
+		if depth > 0 && rapid.IntRange(0, 2).Draw(m.t, "deeper") == 0 {
+			f.Children = append(f.Children, m.flow(depth-1))
+		} else {
+			f.Children = append(f.Children, m.task())
+		}
+	}
+	if f.Kind == "graph" {
+		m.links(&f)
+	}
+	return f
+}
+
+func (m *caseMaker) task() conformance.TaskFlowNode {
+	n := conformance.TaskFlowNode{
+		Kind: "task", Name: m.name(&m.atoms, "t"), Priority: rapid.IntRange(0, 2).Draw(m.t, "priority"),
+	}
+	switch fails := rapid.IntRange(0, 8).Draw(m.t, "fails"); {
+	case fails == 0:
+		n.FailAlways = "Boom"
+	case fails <= 2 && m.passing:
+		n.FailOn = map[string]string{"1": "Boom", "2": "Boom"}
+	case fails == 3 && m.passing:
+		n.RevertFailAlways = rapid.SampledFrom([]string{"", "", "Stuck"}).Draw(m.t, "revert fails")
+	}
+	return n
+}
+
+// links joins children from earlier to later ones, some with a decider.
+func (m *caseMaker) links(f *conformance.TaskFlowNode) {
+	for to := range f.Children {
+		for from := range to {
+			if rapid.IntRange(0, 2).Draw(m.t, "linked") != 0 {
+				continue
+			}
+			l := conformance.TaskFlowLink{From: f.Children[from].Name, To: f.Children[to].Name}
+			if rapid.IntRange(0, 2).Draw(m.t, "decides") == 0 {
+				yes := rapid.Bool().Draw(m.t, "yes")
+				l.Decider = &conformance.TaskFlowDecider{Const: &yes}
+				l.Depth = rapid.SampledFrom([]string{"ALL", "FLOW", "NEIGHBORS", "ATOM"}).Draw(m.t, "depth")
+			}
+			f.Links = append(f.Links, l)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package scheduler_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+)
+
+// TestSameEventsSameCommands feeds the events of a run to a second scheduler:
+// it commands the same, so nothing but the events decides.
+func TestSameEventsSameCommands(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCase(t, true)
+		d, err := newDriver(t, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []scheduler.Event
+		var commands [][]scheduler.Command
+		d.watch = func(ev scheduler.Event, cmds []scheduler.Command) {
+			events, commands = append(events, ev), append(commands, slices.Clone(cmds))
+		}
+		d.next = func(n int) int { return rapid.IntRange(-1, n-1).Draw(t, "next") }
+		d.play()
+
+		again, err := newDriver(t, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ev := range events {
+			if got := again.sched.Step(ev); !reflect.DeepEqual(append([]scheduler.Command{}, got...), append([]scheduler.Command{}, commands[i]...)) {
+				t.Fatalf("event %d %+v:\n%+v\nand the first time\n%+v", i, ev, got, commands[i])
+			}
+		}
+	})
+}
