@@ -55,54 +55,75 @@ func (l *Letter) Check() error {
 // Check returns ErrInvalid, saying what is wrong, when the checkpoint
 // contradicts itself. Stores call it first.
 func (cp *Checkpoint) Check() error {
-	h := &cp.Head
-	if n := len(cp.Payloads); n > 0 {
-		for i := range cp.Payloads {
-			if want := h.Refs - int64(n) + int64(i) + 1; cp.Payloads[i].Ref != want {
-				return cp.invalid("payload %d stands where %d should", cp.Payloads[i].Ref, want)
-			}
+	for _, check := range [...]func() error{cp.checkPayloads, cp.checkHistory, cp.checkAtoms, cp.checkUndo, cp.checkOthers} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
-	events := int64(0)
+	return nil
+}
+
+func (cp *Checkpoint) checkPayloads() error {
+	for i := range cp.Payloads {
+		if want := cp.Head.Refs - int64(len(cp.Payloads)-i) + 1; cp.Payloads[i].Ref != want {
+			return cp.invalid("payload %d stands where %d should", cp.Payloads[i].Ref, want)
+		}
+	}
+	return cp.checkRef("the output", cp.Head.Output)
+}
+
+// checkRef refuses a value that refers to a payload which is not there.
+func (cp *Checkpoint) checkRef(of string, h Held) error {
+	if h.Ref < 0 || h.Ref > cp.Head.Refs {
+		return cp.invalid("%s refers to payload %d, but there are %d", of, h.Ref, cp.Head.Refs)
+	}
+	return nil
+}
+
+func (cp *Checkpoint) checkHistory() error {
+	seq, number := cp.Head.Entries-int64(len(cp.History)), cp.Head.Events-cp.events()
 	for i := range cp.History {
 		e := &cp.History[i]
-		if want := h.Entries - int64(len(cp.History)) + int64(i) + 1; e.Seq != want {
-			return cp.invalid("history entry %d stands where %d should", e.Seq, want)
+		if seq++; e.Seq != seq {
+			return cp.invalid("history entry %d stands where %d should", e.Seq, seq)
 		}
 		if e.Kind == EntryEvent {
-			events++
-		}
-		if e.Body.Ref < 0 || e.Body.Ref > h.Refs {
-			return cp.invalid("history entry %d refers to payload %d, but there are %d", e.Seq, e.Body.Ref, h.Refs)
-		}
-	}
-	number := h.Events - events
-	for i := range cp.History {
-		if e := &cp.History[i]; e.Kind == EntryEvent {
 			if number++; e.Number != number {
 				return cp.invalid("event %d stands where %d should", e.Number, number)
 			}
 		}
+		if err := cp.checkRef("a history entry", e.Body); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (cp *Checkpoint) checkAtoms() error {
 	for i := range cp.Atoms {
 		a := &cp.Atoms[i]
-		for _, held := range [...]*Held{&a.Input, &a.Note, &a.Result, &a.RevertResult} {
-			if held.Ref < 0 || held.Ref > h.Refs {
-				return cp.invalid("atom %q refers to payload %d, but there are %d", a.Path, held.Ref, h.Refs)
+		for _, held := range [...]Held{a.Input, a.Note, a.Result, a.RevertResult} {
+			if err := cp.checkRef(a.Path, held); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (cp *Checkpoint) checkUndo() error {
+	if cp.Pop < 0 {
+		return cp.invalid("%d entries of the undo stack are to be popped", cp.Pop)
 	}
 	for i := range cp.Push {
 		if want := cp.Push[0].N + int64(i); cp.Push[i].N != want {
 			return cp.invalid("undo %d stands where %d should", cp.Push[i].N, want)
 		}
 	}
-	if h.Output.Ref < 0 || h.Output.Ref > h.Refs {
-		return cp.invalid("the output refers to payload %d, but there are %d", h.Output.Ref, h.Refs)
-	}
-	if cp.Pop < 0 {
-		return cp.invalid("%d entries of the undo stack are to be popped", cp.Pop)
-	}
+	return nil
+}
+
+func (cp *Checkpoint) checkOthers() error {
 	for i := range cp.Children {
 		if err := cp.Children[i].Check(); err != nil {
 			return err

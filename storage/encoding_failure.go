@@ -74,11 +74,11 @@ func EncodeFailure(v *atom.Failure) []byte {
 // DecodeFailure reads what EncodeFailure wrote. It returns [ErrCorrupt] for
 // anything else.
 func DecodeFailure(b []byte) (*atom.Failure, error) {
-	if b == nil {
-		return nil, nil
-	}
 	s := scan{rest: b}
-	v := s.failureRow()
+	var v *atom.Failure
+	if b != nil {
+		v = s.failureRow()
+	}
 	return v, s.err
 }
 

@@ -20,12 +20,15 @@ const (
 	shapeBytes              // a length as varint, then so many bytes
 )
 
+// tag returns the byte that a field begins with.
+func tag(field, shape byte) byte { return field<<1 | shape }
+
 // fields appends fields to a row.
 type fields []byte
 
 func (f *fields) number(field byte, v uint64) {
 	if v != 0 {
-		*f = binary.AppendUvarint(append(*f, field<<1|shapeNumber), v)
+		*f = binary.AppendUvarint(append(*f, tag(field, shapeNumber)), v)
 	}
 }
 
@@ -40,20 +43,20 @@ func (f *fields) flag(field byte, v bool) {
 // time is written even when it is the epoch itself, which is not the zero time.
 func (f *fields) time(field byte, t time.Time) {
 	if !t.IsZero() {
-		*f = binary.AppendUvarint(append(*f, field<<1|shapeNumber), uint64(t.UnixMicro()))
+		*f = binary.AppendUvarint(append(*f, tag(field, shapeNumber)), uint64(t.UnixMicro()))
 	}
 }
 
 func (f *fields) bytes(field byte, b []byte) {
 	if len(b) != 0 {
-		*f = binary.AppendUvarint(append(*f, field<<1|shapeBytes), uint64(len(b)))
+		*f = binary.AppendUvarint(append(*f, tag(field, shapeBytes)), uint64(len(b)))
 		*f = append(*f, b...)
 	}
 }
 
 func (f *fields) text(field byte, s string) {
 	if s != "" {
-		*f = binary.AppendUvarint(append(*f, field<<1|shapeBytes), uint64(len(s)))
+		*f = binary.AppendUvarint(append(*f, tag(field, shapeBytes)), uint64(len(s)))
 		*f = append(*f, s...)
 	}
 }
@@ -73,7 +76,7 @@ func (f *fields) held(field byte, h Held) {
 func (f *fields) row(field byte, write func(*fields)) {
 	var inner fields
 	write(&inner)
-	*f = binary.AppendUvarint(append(*f, field<<1|shapeBytes), uint64(len(inner)))
+	*f = binary.AppendUvarint(append(*f, tag(field, shapeBytes)), uint64(len(inner)))
 	*f = append(*f, inner...)
 }
 

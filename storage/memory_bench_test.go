@@ -64,9 +64,15 @@ func BenchmarkMemoryHeap(b *testing.B) {
 		for i := range int64(tasks) {
 			path := paths[i]
 			if err := s.Commit(b.Context(), claim, &storage.Checkpoint{
-				Head:    storage.Head{Seq: i, Entries: 2*i + 2},
-				Atoms:   []storage.Atom{{Path: path, Live: true, State: states.TaskSuccess, Attempt: 1, Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now}},
-				History: []storage.Entry{{Seq: 2*i + 1, Kind: storage.EntryAtom, Path: path, Time: now}, {Seq: 2*i + 2, Kind: storage.EntryAtom, Path: path, To: 2, Time: now}},
+				Head: storage.Head{Seq: i, Entries: 2*i + 2},
+				Atoms: []storage.Atom{{
+					Path: path, Live: true, State: states.TaskSuccess, Attempt: 1,
+					Result: storage.Held{Data: result}, StartedAt: now, EndedAt: now,
+				}},
+				History: []storage.Entry{
+					{Seq: 2*i + 1, Kind: storage.EntryAtom, Path: path, Time: now},
+					{Seq: 2*i + 2, Kind: storage.EntryAtom, Path: path, To: 2, Time: now},
+				},
 			}); err != nil {
 				b.Fatal(err)
 			}

@@ -4,6 +4,7 @@
 package failpoint
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -42,9 +43,7 @@ func set(place string, f func()) {
 	defer arming.Unlock()
 	next := map[string]func(){}
 	if m := armed.Load(); m != nil {
-		for k, v := range *m {
-			next[k] = v
-		}
+		maps.Copy(next, *m)
 	}
 	next[place] = f
 	armed.Store(&next)

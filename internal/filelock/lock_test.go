@@ -21,9 +21,11 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			os.Exit(1)
 		}
-		os.Stdout.WriteString("held\n")
-		io.Copy(io.Discard, os.Stdin)
-		l.Close()
+		_, said := os.Stdout.WriteString("held\n")
+		_, ended := io.Copy(io.Discard, os.Stdin)
+		if errors.Join(said, ended, l.Close()) != nil {
+			os.Exit(1)
+		}
 		return
 	}
 	os.Exit(m.Run())
@@ -35,7 +37,7 @@ func open(t *testing.T, path string) *filelock.Lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() }) // a test may have closed it
 	return l
 }
 
@@ -101,7 +103,7 @@ func TestKilledHolder(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	child.Wait() // killed, so it is an error
+	_ = child.Wait() // killed, so it is an error
 	if err := l.Try(); err != nil {
 		t.Errorf("Try after the holder was killed: %v", err)
 	}

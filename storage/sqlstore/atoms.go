@@ -27,8 +27,7 @@ type atomRow struct {
 	Record []byte
 }
 
-func writeAtoms(w *session, n int64, atoms []storage.Atom, forget []string) error {
-	ctx := context.Background()
+func writeAtoms(ctx context.Context, w *session, n int64, atoms []storage.Atom, forget []string) error {
 	var record []byte
 	for i := range atoms {
 		upsert, other := upsertSettled, deleteLive

@@ -53,17 +53,17 @@ const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = 
 // take raises the fence of a run that nobody alive owns, for the owner, who may
 // be nobody. The row is changed likewise. When it had a dead owner, all that the
 // dead one had is freed, and its lock is returned, to be removed after the commit.
-func (s *Store) take(w *session, row *runRow, owner string) (dead *filelock.Lock, err error) {
-	ctx := context.Background()
+func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string) (dead *filelock.Lock, err error) {
 	if row.Owner != "" {
-		dead, err = s.alive(row.Owner)
+		var alive bool
+		dead, alive, err = s.probe(row.Owner)
 		if err != nil {
 			return nil, err
 		}
-		if dead == nil {
-			return nil, s.owned(w, row)
+		if alive {
+			return nil, s.owned(ctx, w, row)
 		}
-		if err := bury(w, row.Owner); err != nil {
+		if err := bury(ctx, w, row.Owner); err != nil {
 			return dead, err
 		}
 	}
@@ -77,9 +77,9 @@ func (s *Store) take(w *session, row *runRow, owner string) (dead *filelock.Lock
 }
 
 // owned returns the error that names the owner of a run.
-func (s *Store) owned(w *session, row *runRow) error {
+func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 	var owner ownerRow
-	err := w.get(context.Background(), &owner, selectOwner, row.Owner)
+	err := w.get(ctx, &owner, selectOwner, row.Owner)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -96,18 +96,18 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 		dead *filelock.Lock
 	)
 	err := s.update(ctx, &write{
-		do: func(w *session) (err error) {
+		do: func(ctx context.Context, w *session) (err error) {
 			if dead != nil { // from a batch that was spoilt
 				err, dead = dead.Close(), nil
 				if err != nil {
 					return err
 				}
 			}
-			if row, err = findRun(context.Background(), w, run); err != nil {
+			if row, err = findRun(ctx, w, run); err != nil {
 				return err
 			}
-			if dead, err = s.take(w, row, s.owner.ID); err == nil {
-				snap, err = load(w, row)
+			if dead, err = s.take(ctx, w, row, s.owner.ID); err == nil {
+				snap, err = load(ctx, w, row)
 			}
 			if err != nil && dead != nil {
 				err = errors.Join(err, dead.Close())
@@ -127,8 +127,7 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 }
 
 // load reads what is needed to go on with a run.
-func load(s *session, row *runRow) (*storage.Snapshot, error) {
-	ctx := context.Background()
+func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, error) {
 	run, err := row.record(ctx, s)
 	if err != nil {
 		return nil, err
@@ -149,8 +148,7 @@ const releaseRun = `UPDATE runs SET owner = '', due = ? WHERE n = ? AND fence = 
 // Release lets go of the run.
 func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
 	return s.update(ctx, &write{
-		do: func(w *session) error {
-			ctx := context.Background()
+		do: func(ctx context.Context, w *session) error {
 			row, err := findRun(ctx, w, claim.Run)
 			if err != nil {
 				return err
@@ -174,8 +172,8 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 	var dead *filelock.Lock
 	err := s.update(ctx, &write{
 		alone: true, checkpoint: true,
-		do: func(w *session) (err error) {
-			dead, err = s.step(w, run, step)
+		do: func(ctx context.Context, w *session) (err error) {
+			dead, err = s.step(ctx, w, run, step)
 			if err != nil && dead != nil {
 				err = errors.Join(err, dead.Close())
 				dead = nil
@@ -190,16 +188,16 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 	return err
 }
 
-func (s *Store) step(w *session, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) (*filelock.Lock, error) {
-	row, err := findRun(context.Background(), w, run)
+func (s *Store) step(ctx context.Context, w *session, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) (*filelock.Lock, error) {
+	row, err := findRun(ctx, w, run)
 	if err != nil {
 		return nil, err
 	}
-	dead, err := s.take(w, row, "")
+	dead, err := s.take(ctx, w, row, "")
 	if err != nil {
 		return dead, err
 	}
-	snap, err := load(w, row)
+	snap, err := load(ctx, w, row)
 	if err != nil {
 		return dead, err
 	}
@@ -213,5 +211,5 @@ func (s *Store) step(w *session, run string, step func(*storage.Snapshot) (*stor
 	if err := cp.Continues(&snap.Run); err != nil {
 		return dead, err
 	}
-	return dead, writeStep(w, row, cp)
+	return dead, writeStep(ctx, w, row, cp)
 }

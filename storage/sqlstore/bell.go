@@ -70,7 +70,7 @@ func (b *bell) watch(ring <-chan struct{}) {
 			return
 		case <-pause.C:
 		}
-		if b.changed() {
+		if b.changed(context.Background()) {
 			b.rang()
 			return
 		}
@@ -80,10 +80,10 @@ func (b *bell) watch(ring <-chan struct{}) {
 
 // changed reports whether another process has written since the last look, or
 // whether that cannot be told.
-func (b *bell) changed() bool {
+func (b *bell) changed(ctx context.Context) bool {
 	var version int64
-	err := b.writer.run(context.Background(), &write{bare: true, do: func(w *session) error {
-		return w.get(context.Background(), &version, "PRAGMA data_version")
+	err := b.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
+		return w.get(ctx, &version, "PRAGMA data_version")
 	}})
 	b.mu.Lock()
 	defer b.mu.Unlock()

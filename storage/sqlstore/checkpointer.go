@@ -38,7 +38,7 @@ func newCheckpointer(ctx context.Context, db *sqlx.DB, w *writer) (*checkpointer
 	}
 	c := &checkpointer{session: s, writer: w, wake: make(chan struct{}, 1), stop: make(chan struct{})}
 	w.wal = c.committed
-	c.done.Go(c.loop)
+	c.done.Go(func() { c.loop(context.WithoutCancel(ctx)) })
 	return c, nil
 }
 
@@ -55,7 +55,7 @@ func (c *checkpointer) committed() {
 	}
 }
 
-func (c *checkpointer) loop() {
+func (c *checkpointer) loop(ctx context.Context) {
 	for {
 		select {
 		case <-c.stop:
@@ -64,10 +64,10 @@ func (c *checkpointer) loop() {
 		}
 		// What fails is done again next time: nothing leaves the WAL before it is
 		// safe in the database. At the end close reports what is still wrong.
-		frames, err := checkpoint(c.session, passive)
+		frames, err := checkpoint(ctx, c.session, copyWAL)
 		if err == nil && frames > checkpointFrames {
-			_ = c.writer.run(context.Background(), &write{bare: true, do: func(w *session) error {
-				_, err := checkpoint(w, passive)
+			_ = c.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
+				_, err := checkpoint(ctx, w, copyWAL)
 				return err
 			}})
 		}
@@ -75,24 +75,24 @@ func (c *checkpointer) loop() {
 }
 
 const (
-	passive  = "PRAGMA wal_checkpoint(PASSIVE)"
-	truncate = "PRAGMA wal_checkpoint(TRUNCATE)"
+	copyWAL  = "PRAGMA wal_checkpoint(PASSIVE)"
+	emptyWAL = "PRAGMA wal_checkpoint(TRUNCATE)"
 )
 
 // checkpoint returns how many frames were in the WAL.
-func checkpoint(s *session, pragma string) (frames int64, err error) {
+func checkpoint(ctx context.Context, s *session, pragma string) (frames int64, err error) {
 	failpoint.Hit("sqlstore.walcheckpoint.before")
 	var row struct{ Busy, Log, Checkpointed int64 }
-	err = s.get(context.Background(), &row, pragma)
+	err = s.get(ctx, &row, pragma)
 	failpoint.Hit("sqlstore.walcheckpoint.after")
 	return row.Log, err
 }
 
 // close empties the WAL, if no other process is in the way.
-func (c *checkpointer) close() error {
+func (c *checkpointer) close(ctx context.Context) error {
 	close(c.stop)
 	c.done.Wait()
-	_, err := checkpoint(c.session, truncate)
+	_, err := checkpoint(ctx, c.session, emptyWAL)
 	if busy(err) {
 		err = nil
 	}

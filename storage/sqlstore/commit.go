@@ -105,8 +105,7 @@ type commit struct {
 	ended bool  // the ending was written
 }
 
-func (c *commit) write(w *session) (err error) {
-	ctx := context.Background()
+func (c *commit) write(ctx context.Context, w *session) (err error) {
 	h, cp := &c.cp.Head, c.cp
 	if c.known != nil {
 		c.n = c.known.n
@@ -125,11 +124,11 @@ func (c *commit) write(w *session) (err error) {
 		return err
 	}
 	if passed == 0 {
-		return judge(w, c.claim, cp)
+		return judge(ctx, w, c.claim, cp)
 	}
 	c.ended = c.known == nil || !c.rest.same(c.known.rest)
 	if c.ended {
-		if err := writeEnding(w, c.n, c.rest); err != nil {
+		if err := writeEnding(ctx, w, c.n, c.rest); err != nil {
 			return err
 		}
 	}
@@ -138,7 +137,7 @@ func (c *commit) write(w *session) (err error) {
 			return err
 		}
 	}
-	return writeContents(w, c.n, c.claim.Run, cp)
+	return writeContents(ctx, w, c.n, c.claim.Run, cp)
 }
 
 // events returns how many lines of the language's history are in cp.
@@ -153,8 +152,8 @@ func events(cp *storage.Checkpoint) (n int64) {
 
 // judge says why the guard did not let a checkpoint pass; nil when it was
 // committed before.
-func judge(w *session, claim storage.Claim, cp *storage.Checkpoint) error {
-	row, err := findRun(context.Background(), w, claim.Run)
+func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Checkpoint) error {
+	row, err := findRun(ctx, w, claim.Run)
 	if err != nil {
 		return err
 	}
@@ -165,7 +164,7 @@ func judge(w *session, claim storage.Claim, cp *storage.Checkpoint) error {
 	return err
 }
 
-func writeEnding(w *session, n int64, e ending) error {
+func writeEnding(ctx context.Context, w *session, n int64, e ending) error {
 	var output, failure []byte
 	if e.output != "" {
 		output = []byte(e.output)
@@ -173,40 +172,40 @@ func writeEnding(w *session, n int64, e ending) error {
 	if e.failure != "" {
 		failure = []byte(e.failure)
 	}
-	_, err := w.exec(context.Background(), endRun, e.state, e.outcome, e.undone, e.hold,
+	_, err := w.exec(ctx, endRun, e.state, e.outcome, e.undone, e.hold,
 		micros(e.started), micros(e.ended), e.outputRef, output, failure, n)
 	return err
 }
 
 // writeStep writes the checkpoint of a Step, which was judged.
-func writeStep(w *session, row *runRow, cp *storage.Checkpoint) error {
+func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
 	h := &cp.Head
-	if _, err := w.exec(context.Background(), stepRun,
+	if _, err := w.exec(ctx, stepRun,
 		h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), micros(h.Due), row.N); err != nil {
 		return err
 	}
 	if rest := endingOf(h); !rest.same(row.ending()) {
-		if err := writeEnding(w, row.N, rest); err != nil {
+		if err := writeEnding(ctx, w, row.N, rest); err != nil {
 			return err
 		}
 	}
-	return writeContents(w, row.N, row.ID, cp)
+	return writeContents(ctx, w, row.N, row.ID, cp)
 }
 
 // writeContents writes all of a checkpoint but its head.
-func writeContents(w *session, n int64, run string, cp *storage.Checkpoint) error {
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint) error {
 	for _, write := range [...]func() error{
-		func() error { return writePayloads(w, n, cp.Payloads) },
-		func() error { return writeAtoms(w, n, cp.Atoms, cp.Forget) },
-		func() error { return writeHistory(w, n, cp.History) },
-		func() error { return writeUndo(w, n, cp) },
-		func() error { return writeTimers(w, n, cp.Timers) },
-		func() error { return writeTokens(w, n, cp.Tokens) },
-		func() error { return takeLetters(w, n, cp.Taken) },
-		func() error { return writeOutbox(w, run, cp.Outbox) },
-		func() error { return writeChildren(w, cp) },
-		func() error { return deliverAll(w, cp.Letters, true) },
-		func() error { return endJob(w, cp.Job) },
+		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
+		func() error { return writeAtoms(ctx, w, n, cp.Atoms, cp.Forget) },
+		func() error { return writeHistory(ctx, w, n, cp.History) },
+		func() error { return writeUndo(ctx, w, n, cp) },
+		func() error { return writeTimers(ctx, w, n, cp.Timers) },
+		func() error { return writeTokens(ctx, w, n, cp.Tokens) },
+		func() error { return takeLetters(ctx, w, n, cp.Taken) },
+		func() error { return writeOutbox(ctx, w, run, cp.Outbox) },
+		func() error { return writeChildren(ctx, w, cp) },
+		func() error { return deliverAll(ctx, w, cp.Letters, true) },
+		func() error { return endJob(ctx, w, cp.Job) },
 	} {
 		if err := write(); err != nil {
 			return err
@@ -215,12 +214,12 @@ func writeContents(w *session, n int64, run string, cp *storage.Checkpoint) erro
 	return nil
 }
 
-func writeChildren(w *session, cp *storage.Checkpoint) error {
+func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) error {
 	for _, child := range cp.Children {
 		if child.Due.IsZero() {
 			child.Due = cp.Head.Time
 		}
-		if err := createRun(w, &child); err != nil {
+		if err := createRun(ctx, w, &child); err != nil {
 			return err
 		}
 	}

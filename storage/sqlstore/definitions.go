@@ -36,12 +36,12 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 	if text == nil {
 		text = []byte{}
 	}
-	err = s.update(ctx, &write{do: func(w *session) (err error) {
-		if _, err := w.exec(context.Background(), insertDefinition,
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+		if _, err := w.exec(ctx, insertDefinition,
 			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
 			return err
 		}
-		out, err = findDefinition(context.Background(), w, def.Hash)
+		out, err = findDefinition(ctx, w, def.Hash)
 		return err
 	}})
 	return out, err

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // fileOf returns the path that a DSN names, which is "sqlite:PATH" or a bare
@@ -32,13 +34,19 @@ func fileOf(dsn string) (string, error) {
 // resolve follows symbolic links, as SQLite does: all who use a file must find
 // the same locks beside it. What cannot be followed yet stays as it is.
 func resolve(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))
 	}
 	return path
+}
+
+// connect opens the file; nothing happens before the first connection.
+func connect(file, mode string, pragmas ...string) (*sqlx.DB, error) {
+	sqlx.BindDriver("sqlite", sqlx.QUESTION) // which sqlx knows under another driver's name only
+	return sqlx.Open("sqlite", uri(file, mode, pragmas...))
 }
 
 // uri returns what the driver opens, with these pragmas on every connection.

@@ -54,7 +54,7 @@ func undecided(err error) bool {
 // failed says what failed where, in words of the operator, when err is the
 // database's. Errors of package storage pass as they are.
 func failed(file, what string, err error) error {
-	problem := ""
+	var problem string
 	switch codeOf(err) {
 	case 0:
 		return err

@@ -16,7 +16,12 @@ const (
 WHERE run = ?1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = ?1 AND first <= ?2), 0) ORDER BY first`
 )
 
-func writeHistory(w *session, n int64, entries []storage.Entry) error {
+type historyRow struct {
+	First   int64  `db:"first"`
+	Entries []byte `db:"entries"`
+}
+
+func writeHistory(ctx context.Context, w *session, n int64, entries []storage.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -24,22 +29,16 @@ func writeHistory(w *session, n int64, entries []storage.Entry) error {
 	if i := slices.IndexFunc(entries, func(e storage.Entry) bool { return e.Kind == storage.EntryEvent }); i >= 0 {
 		event = entries[i].Number
 	}
-	_, err := w.exec(context.Background(), insertHistory, n, entries[0].Seq, event, storage.AppendHistory(nil, entries))
+	_, err := w.exec(ctx, insertHistory, n, entries[0].Seq, event, storage.AppendHistory(nil, entries))
 	return err
 }
 
 // History returns entries with numbers above after.
 func (s *Store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		var rows []struct {
-			First   int64
-			Entries []byte
-		}
+		var rows []historyRow
 		err := r.each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
-			row := struct {
-				First   int64
-				Entries []byte
-			}{}
+			var row historyRow
 			err := found.StructScan(&row)
 			rows = append(rows, row)
 			// Enough once this row begins beyond the page.

@@ -34,23 +34,23 @@ WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
 )
 
 type jobRow struct {
-	N        int64
-	ID       string
-	Run      string
-	Flow     string
-	Version  int64
-	Input    []byte
-	Labels   []byte
-	Priority int
-	State    uint8
+	N        int64  `db:"n"`
+	ID       string `db:"id"`
+	Run      string `db:"run"`
+	Flow     string `db:"flow"`
+	Version  int64  `db:"version"`
+	Input    []byte `db:"input"`
+	Labels   []byte `db:"labels"`
+	Priority int    `db:"priority"`
+	State    uint8  `db:"state"`
 	NotUntil moment `db:"not_until"`
-	Created  moment
-	Epoch    int64
-	Claim    string
-	Owner    string
-	Lease    moment
-	Attempts int
-	Failure  []byte
+	Created  moment `db:"created"`
+	Epoch    int64  `db:"epoch"`
+	Claim    string `db:"claim"`
+	Owner    string `db:"owner"`
+	Lease    moment `db:"lease"`
+	Attempts int    `db:"attempts"`
+	Failure  []byte `db:"failure"`
 }
 
 func (r *jobRow) job() (storage.Job, error) {
@@ -92,8 +92,8 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 		}
 	}
 	return s.update(ctx, &write{
-		do: func(w *session) error {
-			made, err := w.exec(context.Background(), insertJob, job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
+		do: func(ctx context.Context, w *session) error {
+			made, err := w.exec(ctx, insertJob, job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
 				job.Priority, job.State, micros(job.NotUntil), micros(orNow(job.Created)), storage.EncodeFailure(job.Failure))
 			if err == nil && made == 0 {
 				return fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
@@ -112,8 +112,8 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	if err := s.buryDead(ctx); err != nil {
 		return nil, err
 	}
-	err = s.update(ctx, &write{do: func(w *session) (err error) {
-		claimed, err = s.claimJobs(w, q, time.Now())
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+		claimed, err = s.claimJobs(ctx, w, q, time.Now())
 		return err
 	}})
 	if err != nil {
@@ -122,8 +122,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	return claimed, nil
 }
 
-func (s *Store) claimJobs(w *session, q storage.JobClaim, now time.Time) ([]storage.Job, error) {
-	ctx := context.Background()
+func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim, now time.Time) ([]storage.Job, error) {
 	var numbers []int64
 	var jobs []storage.Job
 	err := w.each(ctx, selectClaimable, []any{micros(now)}, func(rows *sqlx.Rows) (bool, error) {
@@ -157,12 +156,12 @@ func (s *Store) claimJobs(w *session, q storage.JobClaim, now time.Time) ([]stor
 }
 
 // changeJob runs an update of a claimed job.
-func changeJob(w *session, id, query string, args ...any) error {
-	done, err := w.exec(context.Background(), query, args...)
+func changeJob(ctx context.Context, w *session, id, query string, args ...any) error {
+	done, err := w.exec(ctx, query, args...)
 	if err != nil || done == 1 {
 		return err
 	}
-	if _, err := findJob(context.Background(), w, id); err != nil {
+	if _, err := findJob(ctx, w, id); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: job %q", storage.ErrFenced, id)
@@ -170,24 +169,24 @@ func changeJob(w *session, id, query string, args ...any) error {
 
 // RenewJob prolongs a claim.
 func (s *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
-	return s.update(ctx, &write{do: func(w *session) error {
-		return changeJob(w, id, renewJob, micros(time.Now().Add(lease)), id, epoch, claim)
+	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		return changeJob(ctx, w, id, renewJob, micros(time.Now().Add(lease)), id, epoch, claim)
 	}})
 }
 
 // endJob ends a claim; nil is none.
-func endJob(w *session, end *storage.JobEnd) error {
+func endJob(ctx context.Context, w *session, end *storage.JobEnd) error {
 	if end == nil {
 		return nil
 	}
-	return changeJob(w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure),
+	return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure),
 		end.Job, end.Epoch, end.ClaimID)
 }
 
 // EndJob ends a claim.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	return s.update(ctx, &write{
-		do:   func(w *session) error { return endJob(w, &end) },
+		do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, &end) },
 		then: s.bell.rang,
 	})
 }

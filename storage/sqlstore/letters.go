@@ -23,8 +23,7 @@ SELECT n, bell, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`
 )
 
 // deliver puts a letter into the box of run n, unless one of its key came before.
-func deliver(w *session, n int64, l *storage.Letter) error {
-	ctx := context.Background()
+func deliver(ctx context.Context, w *session, n int64, l *storage.Letter) error {
 	if l.Key != "" {
 		fresh, err := w.exec(ctx, insertKey, n, l.Key)
 		if err != nil || fresh == 0 {
@@ -42,16 +41,16 @@ func deliver(w *session, n int64, l *storage.Letter) error {
 
 // deliverAll delivers letters; those to runs that are not there are an error, or
 // dropped.
-func deliverAll(w *session, letters []storage.Letter, drop bool) error {
+func deliverAll(ctx context.Context, w *session, letters []storage.Letter, drop bool) error {
 	for i := range letters {
-		n, err := numberOf(context.Background(), w, letters[i].Run)
+		n, err := numberOf(ctx, w, letters[i].Run)
 		if drop && errors.Is(err, storage.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := deliver(w, n, &letters[i]); err != nil {
+		if err := deliver(ctx, w, n, &letters[i]); err != nil {
 			return err
 		}
 	}
@@ -66,14 +65,14 @@ func (s *Store) Send(ctx context.Context, letters ...storage.Letter) error {
 		}
 	}
 	return s.update(ctx, &write{
-		do:   func(w *session) error { return deliverAll(w, letters, false) },
+		do:   func(ctx context.Context, w *session) error { return deliverAll(ctx, w, letters, false) },
 		then: s.bell.rang,
 	})
 }
 
-func takeLetters(w *session, n int64, taken []int64) error {
+func takeLetters(ctx context.Context, w *session, n int64, taken []int64) error {
 	for _, letter := range taken {
-		if _, err := w.exec(context.Background(), deleteLetter, n, letter); err != nil {
+		if _, err := w.exec(ctx, deleteLetter, n, letter); err != nil {
 			return err
 		}
 	}

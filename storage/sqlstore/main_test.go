@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	if role := os.Getenv("SQLSTORE_CHILD"); role != "" {
 		if err := child(role, os.Getenv("SQLSTORE_FILE"), os.Getenv("SQLSTORE_KILL_AT")); err != nil {
-			fmt.Println("error:", err)
+			say("error: " + err.Error())
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -103,23 +103,23 @@ type process struct {
 	stdin io.Closer
 }
 
-func start(t testing.TB, role, file, killAt string) *process {
-	t.Helper()
+func start(tb testing.TB, role, file, killAt string) *process {
+	tb.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 	})

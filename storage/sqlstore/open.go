@@ -63,7 +63,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 		return s, err
 	}
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(failed(file, "open", err), s.release())
+		return nil, errors.Join(failed(file, "open", err), s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
@@ -84,7 +84,7 @@ func (s *Store) inspect(ctx context.Context) (err error) {
 	// Through SQLite, as closing a file of one's own would drop the locks that
 	// other stores in this process have on it; and not with mode=ro, as who opens
 	// a WAL database so cannot tidy up behind itself.
-	db, err := sqlx.Open("sqlite", uri(s.file, "rw", "query_only(1)"))
+	db, err := connect(s.file, "rw", "query_only(1)")
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *Store) foreign(err error) error {
 const notADatabase = 26 // SQLITE_NOTADB
 
 func openReaders(file string) (*readers, error) {
-	db, err := sqlx.Open("sqlite", uri(file, "rw", "query_only(1)"))
+	db, err := connect(file, "rw", "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.turns, err = newTurnstile(s.file); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
-	if s.db, err = sqlx.Open("sqlite", uri(s.file, "rwc", "cache_size(-32000)")); err != nil {
+	if s.db, err = connect(s.file, "rwc", "cache_size(-32000)"); err != nil {
 		return err
 	}
 	conn, err := newSession(ctx, s.db)
@@ -151,11 +151,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.bell = newBell(s.writer)
-	s.bell.changed() // what is there already is no news
+	s.bell.changed(ctx) // what is there already is no news
 	if s.owner, s.lock, err = newOwner(s.file); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
-	if err := s.writer.run(ctx, &write{do: func(w *session) error { return register(w, s.owner) }}); err != nil {
+	if err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
 		return err
 	}
 	if err := s.buryDead(ctx); err != nil {
@@ -176,24 +176,24 @@ func (s *Store) prepare(ctx context.Context, w *session) (err error) {
 // Close gives up this store's claims: its runs are due at once. It waits for
 // calls that are under way.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closed = failed(s.file, "close", s.release()) })
+	s.closing.Do(func() { s.closed = failed(s.file, "close", s.release(context.Background())) })
 	return s.closed
 }
 
 // release undoes what open did, as far as it came.
-func (s *Store) release() error {
+func (s *Store) release(ctx context.Context) error {
 	var errs []error
 	if s.bell != nil {
 		s.bell.close()
 	}
 	if s.writer != nil && s.owner.ID != "" {
-		errs = append(errs, s.writer.close(&write{do: func(w *session) error { return bury(w, s.owner.ID) }}))
+		errs = append(errs, s.writer.close(ctx, &write{do: func(ctx context.Context, w *session) error { return bury(ctx, w, s.owner.ID) }}))
 	}
 	if s.readers != nil {
 		errs = append(errs, s.readers.close())
 	}
 	if s.wal != nil {
-		errs = append(errs, s.wal.close())
+		errs = append(errs, s.wal.close(ctx))
 	}
 	if s.writer != nil {
 		errs = append(errs, s.writer.session.close())

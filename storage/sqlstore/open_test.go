@@ -181,8 +181,7 @@ func TestSymbolicLink(t *testing.T) {
 	other := open(t, filepath.Join(dir, "link.db"))
 	defer shut(t, other)
 	_, _, err := other.Begin(t.Context(), "a")
-	var owned *storage.OwnedError
-	if !errors.As(err, &owned) {
+	if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
 		t.Errorf("Begin through the link: %v", err)
 	}
 }

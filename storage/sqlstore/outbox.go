@@ -19,10 +19,10 @@ ORDER BY n LIMIT ?`
 	updateOutgoing = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
 )
 
-func writeOutbox(w *session, run string, outbox []storage.Outgoing) error {
+func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.Outgoing) error {
 	for i := range outbox {
 		o := &outbox[i]
-		if _, err := w.exec(context.Background(), insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
+		if _, err := w.exec(ctx, insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
 			o.Attempts, micros(o.NotUntil), o.Parked, o.Error); err != nil {
 			return err
 		}
@@ -58,9 +58,9 @@ func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 
 // Sent deletes what was sent.
 func (s *Store) Sent(ctx context.Context, n ...int64) error {
-	return s.update(ctx, &write{do: func(w *session) error {
+	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		for _, n := range n {
-			if _, err := w.exec(context.Background(), deleteOutgoing, n); err != nil {
+			if _, err := w.exec(ctx, deleteOutgoing, n); err != nil {
 				return err
 			}
 		}
@@ -70,8 +70,8 @@ func (s *Store) Sent(ctx context.Context, n ...int64) error {
 
 // Unsent stores that sending failed.
 func (s *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
-	return s.update(ctx, &write{do: func(w *session) error {
-		done, err := w.exec(context.Background(), updateOutgoing,
+	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		done, err := w.exec(ctx, updateOutgoing,
 			out.Attempts, micros(out.NotUntil), out.Parked, out.Error, out.N)
 		if err == nil && done == 0 {
 			return fmt.Errorf("%w: outgoing %d", storage.ErrNotFound, out.N)

@@ -34,8 +34,8 @@ func newOwner(db string) (storage.Owner, *filelock.Lock, error) {
 
 const registerOwner = `INSERT INTO owners (id, host, pid, started, seen) VALUES (?, ?, ?, ?, ?)`
 
-func register(w *session, o storage.Owner) error {
-	_, err := w.exec(context.Background(), registerOwner, o.ID, o.Host, o.PID, micros(o.Started), micros(o.Seen))
+func register(ctx context.Context, w *session, o storage.Owner) error {
+	_, err := w.exec(ctx, registerOwner, o.ID, o.Host, o.PID, micros(o.Started), micros(o.Seen))
 	return err
 }
 
@@ -56,17 +56,17 @@ const (
 	selectOwners = `SELECT id, host, pid, started, seen FROM owners ORDER BY started, id`
 )
 
-// alive returns nil when the owner lives, or else its lock, which the caller
-// holds now and removes once its runs are free.
-func (s *Store) alive(id string) (dead *filelock.Lock, err error) {
+// probe reports whether the owner lives. The lock of a dead one is returned: the
+// caller holds it now, and removes it once what was owned is free.
+func (s *Store) probe(id string) (dead *filelock.Lock, alive bool, err error) {
 	if id == s.owner.ID {
-		return nil, nil
+		return nil, true, nil
 	}
-	l, err := filelock.Create(lockFile(s.file, id))
+	dead, err = filelock.Create(lockFile(s.file, id))
 	if errors.Is(err, filelock.ErrLocked) {
-		return nil, nil
+		return nil, true, nil
 	}
-	return l, err
+	return dead, false, err
 }
 
 const (
@@ -76,8 +76,7 @@ const (
 )
 
 // bury frees what a dead owner had: its runs are due now.
-func bury(w *session, id string) error {
-	ctx := context.Background()
+func bury(ctx context.Context, w *session, id string) error {
 	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
 		return err
 	}
@@ -96,14 +95,14 @@ func (s *Store) buryDead(ctx context.Context) error {
 		return err
 	}
 	for _, row := range rows {
-		dead, err := s.alive(row.ID)
+		dead, alive, err := s.probe(row.ID)
 		if err != nil {
 			return err
 		}
-		if dead == nil {
+		if alive {
 			continue
 		}
-		err = s.writer.run(ctx, &write{do: func(w *session) error { return bury(w, row.ID) }})
+		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return bury(ctx, w, row.ID) }})
 		if err := errors.Join(err, dead.Remove()); err != nil {
 			return err
 		}
@@ -118,7 +117,7 @@ func (s *Store) sweep() error {
 		return err
 	}
 	for _, name := range names {
-		dead, err := s.alive(strings.TrimPrefix(name, lockFile(s.file, "")))
+		dead, _, err := s.probe(strings.TrimPrefix(name, lockFile(s.file, "")))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -165,9 +164,9 @@ func (s *Store) lives(id string) (bool, error) {
 	if _, err := os.Stat(lockFile(s.file, id)); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	dead, err := s.alive(id)
-	if dead == nil || err != nil {
-		return err == nil, err
+	dead, alive, err := s.probe(id)
+	if alive || err != nil {
+		return alive, err
 	}
 	return false, dead.Close()
 }

@@ -14,13 +14,13 @@ const (
 	selectPayload = `SELECT data FROM payloads WHERE run = ? AND ref = ?`
 )
 
-func writePayloads(w *session, n int64, payloads []storage.Payload) error {
+func writePayloads(ctx context.Context, w *session, n int64, payloads []storage.Payload) error {
 	for i := range payloads {
 		data := []byte(payloads[i].Data)
 		if data == nil {
 			data = []byte{} // no value is a value here
 		}
-		if _, err := w.exec(context.Background(), insertPayload, n, payloads[i].Ref, data); err != nil {
+		if _, err := w.exec(ctx, insertPayload, n, payloads[i].Ref, data); err != nil {
 			return err
 		}
 	}

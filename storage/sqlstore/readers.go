@@ -52,10 +52,11 @@ func (r *readers) view(ctx context.Context, f func(*session) error) (err error) 
 			return err
 		}
 	}
-	if err := s.run(context.Background(), "BEGIN"); err != nil {
+	end := context.WithoutCancel(ctx) // or the transaction would outlive the call
+	if err := s.run(end, "BEGIN"); err != nil {
 		return err
 	}
-	return errors.Join(f(s), s.run(context.Background(), "ROLLBACK"))
+	return errors.Join(f(s), s.run(end, "ROLLBACK"))
 }
 
 // close waits for those who read.

@@ -12,36 +12,40 @@ import (
 
 // runRow is a run as it lies in runs and origins.
 type runRow struct {
-	N          int64
-	ID         string
-	Flow       string
-	Definition string
-	Structure  string
-	Parent     string
-	Trace      string
-	Created    moment
-	InputRef   int64 `db:"input_ref"`
-	Input      []byte
-	Attrs      []byte
+	N          int64  `db:"n"`
+	ID         string `db:"id"`
+	Flow       string `db:"flow"`
+	Definition string `db:"definition"`
+	Structure  string `db:"structure"`
+	Parent     string `db:"parent"`
+	Trace      string `db:"trace"`
+	Created    moment `db:"created"`
+	InputRef   int64  `db:"input_ref"`
+	Input      []byte `db:"input"`
+	Attrs      []byte `db:"attrs"`
 
-	Seq, Entries, Events, Refs, Undos int64
+	Seq     int64 `db:"seq"`
+	Entries int64 `db:"entries"`
+	Events  int64 `db:"events"`
+	Refs    int64 `db:"refs"`
+	Undos   int64 `db:"undos"`
 
-	Updated   moment
-	Fence     int64
-	Claim     string
-	Owner     string
-	Bell      int64
-	Due       moment
-	State     uint8
-	Outcome   uint8
-	Undone    uint8
-	Hold      bool
-	Started   moment
-	Ended     moment
-	OutputRef int64 `db:"output_ref"`
-	Output    []byte
-	Failure   []byte
-	Memory    []byte
+	Updated   moment `db:"updated"`
+	Fence     int64  `db:"fence"`
+	Claim     string `db:"claim"`
+	Owner     string `db:"owner"`
+	Bell      int64  `db:"bell"`
+	Due       moment `db:"due"`
+	State     uint8  `db:"state"`
+	Outcome   uint8  `db:"outcome"`
+	Undone    uint8  `db:"undone"`
+	Hold      bool   `db:"hold"`
+	Started   moment `db:"started"`
+	Ended     moment `db:"ended"`
+	OutputRef int64  `db:"output_ref"`
+	Output    []byte `db:"output"`
+	Failure   []byte `db:"failure"`
+	Memory    []byte `db:"memory"`
 }
 
 const selectRuns = `SELECT
@@ -127,8 +131,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // createRun makes a run that was checked.
-func createRun(w *session, run *storage.Run) error {
-	ctx := context.Background()
+func createRun(ctx context.Context, w *session, run *storage.Run) error {
 	created := micros(orNow(run.Created))
 	input := run.Input
 	if len(input.Data) > storage.InlineLimit {
@@ -170,7 +173,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 		return err
 	}
 	return s.update(ctx, &write{
-		do:   func(w *session) error { return createRun(w, &run) },
+		do:   func(ctx context.Context, w *session) error { return createRun(ctx, w, &run) },
 		then: s.bell.rang,
 	})
 }
@@ -287,10 +290,10 @@ var deleteAll = [...]string{
 // Purge deletes ended runs.
 func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := 0
-	err := s.update(ctx, &write{do: func(w *session) error {
+	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		purged = 0
 		for _, id := range runs {
-			gone, err := purge(w, id)
+			gone, err := purge(ctx, w, id)
 			if err != nil {
 				return err
 			}
@@ -306,8 +309,7 @@ func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return purged, nil
 }
 
-func purge(w *session, id string) (bool, error) {
-	ctx := context.Background()
+func purge(ctx context.Context, w *session, id string) (bool, error) {
 	var row struct {
 		N     int64
 		State uint8

@@ -12,26 +12,24 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-func init() {
-	// sqlx knows SQLite under another driver's name only.
-	sqlx.BindDriver("sqlite", sqlx.QUESTION)
-}
-
 // A session is a connection with the statements prepared on it, each once. It
 // is for one goroutine at a time.
 type session struct {
 	conn     *sqlx.Conn
-	prepared map[string]*sqlx.Stmt
+	prepared map[string]statement
 	changed  int64 // rows changed so far
 	pages    int64 // about so many pages of the WAL were filled
 }
+
+// A statement lives as long as its session.
+type statement struct{ *sqlx.Stmt }
 
 func newSession(ctx context.Context, db *sqlx.DB) (*session, error) {
 	conn, err := db.Connx(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn, prepared: map[string]*sqlx.Stmt{}}, nil
+	return &session{conn: conn, prepared: map[string]statement{}}, nil
 }
 
 func (s *session) close() error {
@@ -42,21 +40,21 @@ func (s *session) close() error {
 	return errors.Join(append(errs, s.conn.Close())...)
 }
 
-func (s *session) stmt(query string) (*sqlx.Stmt, error) {
-	if stmt := s.prepared[query]; stmt != nil {
+func (s *session) stmt(ctx context.Context, query string) (statement, error) {
+	if stmt, there := s.prepared[query]; there {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PreparexContext(context.Background(), query)
+	stmt, err := s.conn.PreparexContext(ctx, query)
 	if err != nil {
-		return nil, err
+		return statement{}, err
 	}
-	s.prepared[query] = stmt
-	return stmt, nil
+	s.prepared[query] = statement{stmt}
+	return s.prepared[query], nil
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (s *session) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := s.stmt(query)
+	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +79,7 @@ const pageSize = 4096
 // run runs a statement that changes no rows, such as BEGIN: SQLite would count
 // those of the statement before.
 func (s *session) run(ctx context.Context, query string) error {
-	stmt, err := s.stmt(query)
+	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -91,7 +89,7 @@ func (s *session) run(ctx context.Context, query string) error {
 
 // get reads one row into dest. It returns storage.ErrNotFound when there is none.
 func (s *session) get(ctx context.Context, dest any, query string, args ...any) error {
-	stmt, err := s.stmt(query)
+	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -104,7 +102,7 @@ func (s *session) get(ctx context.Context, dest any, query string, args ...any) 
 
 // all reads all rows into the slice dest.
 func (s *session) all(ctx context.Context, dest any, query string, args ...any) error {
-	stmt, err := s.stmt(query)
+	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -113,7 +111,7 @@ func (s *session) all(ctx context.Context, dest any, query string, args ...any) 
 
 // each calls f for each row until it returns false or an error.
 func (s *session) each(ctx context.Context, query string, args []any, f func(*sqlx.Rows) (bool, error)) (err error) {
-	stmt, err := s.stmt(query)
+	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -153,7 +151,7 @@ type moment sql.NullInt64
 // Scan implements sql.Scanner.
 func (m *moment) Scan(v any) error { return (*sql.NullInt64)(m).Scan(v) }
 
-func (m moment) time() time.Time {
+func (m *moment) time() time.Time {
 	if !m.Valid {
 		return time.Time{}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
-func open(t testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
-	t.Helper()
+func open(tb testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
+	tb.Helper()
 	s, err := sqlstore.Open(context.Background(), "sqlite:"+path, opts...)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
@@ -25,17 +25,17 @@ func open(t testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var paths sync.Map
-	join := func(t testing.TB, path string) storage.Store {
-		t.Helper()
-		s := open(t, path)
+	join := func(tb testing.TB, path string) storage.Store {
+		tb.Helper()
+		s := open(tb, path)
 		paths.Store(s, path)
 		return s
 	}
 	storagetest.Run(t, storagetest.Maker{
-		Open: func(t testing.TB) storage.Store { return join(t, filepath.Join(t.TempDir(), "runs.db")) },
-		Join: func(t testing.TB, s storage.Store) storage.Store {
+		Open: func(tb testing.TB) storage.Store { return join(tb, filepath.Join(tb.TempDir(), "runs.db")) },
+		Join: func(tb testing.TB, s storage.Store) storage.Store {
 			path, _ := paths.Load(s)
-			return join(t, path.(string))
+			return join(tb, path.(string))
 		},
 	})
 }

@@ -25,14 +25,14 @@ type timerRow struct {
 	Due         moment
 }
 
-func writeTimers(w *session, n int64, timers []storage.TimerRow) error {
+func writeTimers(ctx context.Context, w *session, n int64, timers []storage.TimerRow) error {
 	for i := range timers {
 		t := &timers[i]
 		var err error
 		if t.Due.IsZero() {
-			_, err = w.exec(context.Background(), deleteTimer, n, t.Path, t.Kind)
+			_, err = w.exec(ctx, deleteTimer, n, t.Path, t.Kind)
 		} else {
-			_, err = w.exec(context.Background(), upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
+			_, err = w.exec(ctx, upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
 		}
 		if err != nil {
 			return err

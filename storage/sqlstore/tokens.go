@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+//nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
   t.deadline, t.heartbeat, t.beat, t.worker, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
@@ -70,8 +71,7 @@ func readTokens(ctx context.Context, s *session, query string, arg any) ([]stora
 	return out, nil
 }
 
-func writeTokens(w *session, n int64, tokens []storage.Token) error {
-	ctx := context.Background()
+func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Token) error {
 	for i := range tokens {
 		t := &tokens[i]
 		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
@@ -113,12 +113,12 @@ func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err erro
 }
 
 // changeToken runs an update of an open token, and returns the token.
-func changeToken(w *session, id, query string, args ...any) (storage.Token, int64, error) {
-	done, err := w.exec(context.Background(), query, args...)
+func changeToken(ctx context.Context, w *session, id, query string, args ...any) (storage.Token, int64, error) {
+	done, err := w.exec(ctx, query, args...)
 	if err != nil {
 		return storage.Token{}, 0, err
 	}
-	t, n, err := findToken(context.Background(), w, id)
+	t, n, err := findToken(ctx, w, id)
 	if err == nil && done == 0 {
 		return storage.Token{}, 0, storage.ErrGone
 	}
@@ -132,14 +132,14 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 		state, result = storage.TokenFailed, nil
 	}
 	err = s.update(ctx, &write{
-		do: func(w *session) error {
-			ended, n, err := changeToken(w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id)
+		do: func(ctx context.Context, w *session) error {
+			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id)
 			if err != nil {
 				return err
 			}
 			t = ended
 			letter := ended.Letter()
-			return deliver(w, n, &letter)
+			return deliver(ctx, w, n, &letter)
 		},
 		then: s.bell.rang,
 	})
@@ -151,8 +151,8 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 
 // Beat renews an open token's heartbeat.
 func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
-	err = s.update(ctx, &write{do: func(w *session) (err error) {
-		t, _, err = changeToken(w, id, beatToken, micros(time.Now()), id)
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+		t, _, err = changeToken(ctx, w, id, beatToken, micros(time.Now()), id)
 		return err
 	}})
 	if err != nil {

@@ -12,14 +12,14 @@ const (
 	selectUndos = `SELECT n, path FROM undo WHERE run = ? ORDER BY n DESC LIMIT ?`
 )
 
-func writeUndo(w *session, n int64, cp *storage.Checkpoint) error {
+func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
 	if cp.Pop > 0 {
-		if _, err := w.exec(context.Background(), popUndo, n, cp.Pop); err != nil {
+		if _, err := w.exec(ctx, popUndo, n, cp.Pop); err != nil {
 			return err
 		}
 	}
 	for _, u := range cp.Push {
-		if _, err := w.exec(context.Background(), insertUndo, n, u.N, u.Path); err != nil {
+		if _, err := w.exec(ctx, insertUndo, n, u.N, u.Path); err != nil {
 			return err
 		}
 	}

@@ -23,11 +23,11 @@ const (
 
 // A write is what one call wants written.
 type write struct {
-	do         func(*session) error // runs in a transaction, perhaps more than once
-	then       func()               // runs once it is committed; may be nil
-	alone      bool                 // shares its transaction with no other
-	bare       bool                 // runs outside of any transaction
-	checkpoint bool                 // has failpoints around its commit
+	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
+	then       func()                                // runs once it is committed; may be nil
+	alone      bool                                  // shares its transaction with no other
+	bare       bool                                  // runs outside of any transaction
+	checkpoint bool                                  // has failpoints around its commit
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
@@ -94,7 +94,7 @@ func (w *writer) run(ctx context.Context, one *write) error {
 		w.leader = true
 		w.mu.Unlock()
 	}
-	w.lead(one)
+	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
 	return one.err
 }
 
@@ -112,7 +112,7 @@ func (w *writer) withdraw(one *write) bool {
 
 // lead does the first write and those that may share its transaction, and
 // passes the lead on.
-func (w *writer) lead(first *write) {
+func (w *writer) lead(ctx context.Context, first *write) {
 	batch := []*write{first}
 	if !first.alone && !first.bare {
 		for range yields {
@@ -121,7 +121,7 @@ func (w *writer) lead(first *write) {
 		batch = w.join(batch)
 	}
 	defer w.pass(batch[1:]) // also when a step of the caller's panics
-	w.write(batch)
+	w.write(ctx, batch)
 }
 
 // pass hands out the results of a batch, and the lead.
@@ -157,16 +157,16 @@ func (w *writer) join(batch []*write) []*write {
 }
 
 // write sets the results of a batch.
-func (w *writer) write(batch []*write) {
+func (w *writer) write(ctx context.Context, batch []*write) {
 	if batch[0].bare {
-		batch[0].err = failed(w.file, "read", batch[0].do(w.session))
+		batch[0].err = failed(w.file, "read", batch[0].do(ctx, w.session))
 		return
 	}
-	spoilt, err := w.transact(batch)
+	spoilt, err := w.transact(ctx, batch)
 	if spoilt && len(batch) > 1 {
 		// One of them wrote something and then failed. Each by itself.
 		for _, one := range batch {
-			w.write([]*write{one})
+			w.write(ctx, []*write{one})
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (w *writer) write(batch []*write) {
 // transact runs a batch in one transaction. The error is that of all in it;
 // spoilt says that one of them failed after it had written something, and that
 // nothing was committed.
-func (w *writer) transact(batch []*write) (spoilt bool, err error) {
+func (w *writer) transact(ctx context.Context, batch []*write) (spoilt bool, err error) {
 	if err := w.turns.enter(); err != nil {
 		return false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.file, err)
 	}
@@ -192,39 +192,39 @@ func (w *writer) transact(batch []*write) (spoilt bool, err error) {
 			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.file, left)
 		}
 	}()
-	if err := w.begin(); err != nil {
+	if err := w.begin(ctx); err != nil {
 		return false, failed(w.file, "begin", err)
 	}
 	ended := false
 	defer func() {
 		if !ended { // a step of the caller's panics
-			_ = w.rollback()
+			_ = w.rollback(ctx)
 		}
 	}()
-	spoilt, err = w.finish(batch)
+	spoilt, err = w.finish(ctx, batch)
 	ended = true
 	return spoilt, err
 }
 
 // finish does the writes of a batch and ends the transaction.
-func (w *writer) finish(batch []*write) (spoilt bool, err error) {
+func (w *writer) finish(ctx context.Context, batch []*write) (spoilt bool, err error) {
 	start := w.session.changed
 	checkpoint := false
 	for _, one := range batch {
 		before := w.session.changed
-		one.err = failed(w.file, "write", one.do(w.session))
+		one.err = failed(w.file, "write", one.do(ctx, w.session))
 		if one.err != nil && (w.session.changed != before || codeOf(one.err) != 0) {
-			return true, w.rollback()
+			return true, w.rollback(ctx)
 		}
 		checkpoint = checkpoint || one.checkpoint
 	}
 	if w.session.changed == start {
-		return false, w.rollback() // nothing to be made durable
+		return false, w.rollback(ctx) // nothing to be made durable
 	}
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.before")
 	}
-	if err := w.commit(); err != nil {
+	if err := w.commit(ctx); err != nil {
 		return false, err
 	}
 	if checkpoint {
@@ -236,10 +236,10 @@ func (w *writer) finish(batch []*write) (spoilt bool, err error) {
 
 // begin starts a transaction that will not have to wait for the write lock
 // later on.
-func (w *writer) begin() error {
+func (w *writer) begin(ctx context.Context) error {
 	var err error
 	for range busyTries {
-		if err = w.session.run(context.Background(), "BEGIN IMMEDIATE"); !busy(err) {
+		if err = w.session.run(ctx, "BEGIN IMMEDIATE"); !busy(err) {
 			return err
 		}
 	}
@@ -247,8 +247,8 @@ func (w *writer) begin() error {
 }
 
 // rollback undoes the transaction, unless SQLite has done so by itself.
-func (w *writer) rollback() error {
-	err := w.session.run(context.Background(), "ROLLBACK")
+func (w *writer) rollback(ctx context.Context) error {
+	err := w.session.run(ctx, "ROLLBACK")
 	if err != nil && codeOf(err) == 1 { // SQLITE_ERROR: no transaction is active
 		return nil
 	}
@@ -257,10 +257,10 @@ func (w *writer) rollback() error {
 
 // commit makes the transaction durable. An error that wraps storage.ErrUnsure
 // leaves open whether it is; after any other it is not.
-func (w *writer) commit() error {
+func (w *writer) commit(ctx context.Context) error {
 	var err error
 	for range busyTries {
-		if err = w.session.run(context.Background(), "COMMIT"); !busy(err) {
+		if err = w.session.run(ctx, "COMMIT"); !busy(err) {
 			break
 		}
 	}
@@ -271,7 +271,7 @@ func (w *writer) commit() error {
 	case err == nil:
 		return nil
 	case !undecided(err):
-		return errors.Join(failed(w.file, "commit", err), w.rollback())
+		return errors.Join(failed(w.file, "commit", err), w.rollback(ctx))
 	case codeOf(err) != 0:
 		// After a failed fsync the kernel may have dropped the pages: trying once
 		// more on this handle could succeed and lose them.
@@ -286,7 +286,7 @@ func (w *writer) commit() error {
 
 // close refuses what comes from now on, waits for those who write, and does a
 // last write unless the writer is broken. Called again it does nothing.
-func (w *writer) close(last *write) error {
+func (w *writer) close(ctx context.Context, last *write) error {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -299,7 +299,7 @@ func (w *writer) close(last *write) error {
 	broken := w.broken
 	w.mu.Unlock()
 	if !broken {
-		w.write([]*write{last})
+		w.write(ctx, []*write{last})
 	}
 	return last.err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,9 +128,9 @@ func TestDiskFull(t *testing.T) {
 	claim := beginRun(t, s, "a")
 	limit := func(pages string) {
 		t.Helper()
-		err := s.writer.run(t.Context(), &write{bare: true, do: func(w *session) error {
+		err := s.writer.run(t.Context(), &write{bare: true, do: func(ctx context.Context, w *session) error {
 			var n int64
-			return w.conn.GetContext(context.Background(), &n, "PRAGMA max_page_count = "+pages)
+			return w.conn.GetContext(ctx, &n, "PRAGMA max_page_count = "+pages)
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -164,12 +165,12 @@ func TestForeignLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer closed(t, db)
 	conn, err := db.Connx(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer closed(t, conn)
 	if err := run(t.Context(), conn, "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
@@ -255,12 +256,19 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+func closed(t *testing.T, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // occupy keeps the writer busy until the returned function is called.
 func occupy(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	in, out := make(chan struct{}), make(chan struct{})
 	go func() {
-		_ = s.writer.run(context.Background(), &write{bare: true, do: func(*session) error {
+		_ = s.writer.run(context.Background(), &write{bare: true, do: func(context.Context, *session) error {
 			close(in)
 			<-out
 			return nil
@@ -322,7 +330,7 @@ func TestMigrations(t *testing.T) {
 	}
 	for version := range len(texts) + 1 {
 		file := filepath.Join(t.TempDir(), "runs.db")
-		db, err := sqlx.Open("sqlite", uri(file, "rwc"))
+		db, err := connect(file, "rwc")
 		if err != nil {
 			t.Fatal(err)
 		}

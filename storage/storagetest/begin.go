@@ -127,23 +127,23 @@ func testStep(t *testing.T, m Maker) {
 		Fence: 1, Bell: 1, Due: at(77),
 	}, got, cmpopts.IgnoreFields(storage.Run{}, "ClaimID"))
 
-	must(t, "Step that does nothing", s.Step(t.Context(), "a", func(*storage.Snapshot) (*storage.Checkpoint, error) {
-		return nil, nil
-	}))
+	must(t, "Step that does nothing", s.Step(t.Context(), "a", idle))
 	got.Fence = 2
 	same(t, "run", got, load(t, s, "a"), cmpopts.IgnoreFields(storage.Run{}, "ClaimID"))
 
 	p := begin(t, s, "a")
 	err := s.Step(t.Context(), "a", func(*storage.Snapshot) (*storage.Checkpoint, error) { return nil, boom })
-	var owned *storage.OwnedError
-	if !errors.As(err, &owned) {
+	if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
 		t.Fatalf("Step of an owned run: %v", err)
 	}
 	must(t, "Release", s.Release(t.Context(), p.claim, 1, time.Time{}))
-	must(t, "Step", s.Step(t.Context(), "a", func(*storage.Snapshot) (*storage.Checkpoint, error) { return nil, nil }))
+	must(t, "Step", s.Step(t.Context(), "a", idle))
 	want(t, "Commit under a claim from before a step", p.commit(t.Context(), p.next(storage.Checkpoint{})), storage.ErrFenced)
 	want(t, "Step of no run", s.Step(t.Context(), "zz", nil), storage.ErrNotFound)
 }
+
+// idle is a step that does nothing.
+func idle(*storage.Snapshot) (cp *storage.Checkpoint, err error) { return cp, err }
 
 // testStepPanics lets a step panic: the caller gets the panic, the store goes on.
 func testStepPanics(t *testing.T, m Maker) {

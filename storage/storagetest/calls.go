@@ -10,14 +10,14 @@ import (
 )
 
 // cancelled returns a context that is cancelled.
-func cancelled(t testing.TB) context.Context {
+func cancelled(t tester) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	return ctx
 }
 
-// calls calls every method that may fail, and yields the errors.
-func calls(t testing.TB, s storage.Store, p *pen) iter.Seq2[string, error] {
+// calls makes a call of every method that may fail, and yields the errors.
+func calls(t tester, s storage.Store, p *pen) iter.Seq2[string, error] {
 	return callsIn(t.Context(), s, p)
 }
 
@@ -31,7 +31,7 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Begin", errOf2(s.Begin(ctx, "a"))},
 			{"Commit", s.Commit(ctx, p.claim, p.next(storage.Checkpoint{}))},
 			{"Release", s.Release(ctx, p.claim, 0, at(1))},
-			{"Step", s.Step(ctx, "a", func(*storage.Snapshot) (*storage.Checkpoint, error) { return nil, nil })},
+			{"Step", s.Step(ctx, "a", idle)},
 			{"Send", s.Send(ctx, storage.Letter{Run: "a"})},
 			{"EndToken", errOf(s.EndToken(ctx, "t", nil, nil))},
 			{"Beat", errOf(s.Beat(ctx, "t"))},

@@ -144,11 +144,9 @@ func testUndoStack(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	top := func(limit int) string {
 		t.Helper()
-		out := ""
-		for _, u := range ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", limit)) {
-			out += fmt.Sprintf("%d%s ", u.N, u.Path)
-		}
-		return out
+		return joined(ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", limit)), func(u storage.Undo) string {
+			return fmt.Sprintf("%d%s ", u.N, u.Path)
+		})
 	}
 	for _, c := range []struct {
 		pop  int

@@ -1,7 +1,7 @@
 package storagetest
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,22 +12,24 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-func post(t testing.TB, s storage.Store, jobs ...storage.Job) {
+func post(t tester, s storage.Store, jobs ...storage.Job) {
 	t.Helper()
 	for _, j := range jobs {
 		must(t, "PostJob", s.PostJob(t.Context(), j))
 	}
 }
 
-func claim(t testing.TB, s storage.Store, q storage.JobClaim) []storage.Job {
+func claim(t tester, s storage.Store, q storage.JobClaim) []storage.Job {
 	t.Helper()
 	return ask[[]storage.Job](t, "ClaimJobs")(s.ClaimJobs(t.Context(), q))
 }
 
-func job(t testing.TB, s storage.Store, id string) storage.Job {
+func job(t tester, s storage.Store) storage.Job {
 	t.Helper()
-	return ask[storage.Job](t, "Job")(s.Job(t.Context(), id))
+	return ask[storage.Job](t, "Job")(s.Job(t.Context(), "j"))
 }
+
+func jobID(j storage.Job) string { return j.ID }
 
 func testJobs(t *testing.T, m Maker) {
 	s := m.open(t)
@@ -36,7 +38,7 @@ func testJobs(t *testing.T, m Maker) {
 		Priority: 7, State: states.JobScheduled, NotUntil: at(1), Created: at(0),
 	}
 	post(t, s, j)
-	same(t, "job", j, job(t, s, "j"))
+	same(t, "job", j, job(t, s))
 	want(t, "PostJob again", s.PostJob(t.Context(), j), storage.ErrExists)
 	want(t, "PostJob without an id", s.PostJob(t.Context(), storage.Job{}), storage.ErrInvalid)
 
@@ -50,10 +52,10 @@ func testJobs(t *testing.T, m Maker) {
 	if left := time.Until(got[0].Lease); left < 50*time.Minute || left > time.Hour || got[0].ClaimID == "" {
 		t.Errorf("claim %q for %v", got[0].ClaimID, left)
 	}
-	same(t, "job", got[0], job(t, s, "j"))
+	same(t, "job", got[0], job(t, s))
 
 	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, 3*time.Hour))
-	if left := time.Until(job(t, s, "j").Lease); left < 2*time.Hour {
+	if left := time.Until(job(t, s).Lease); left < 2*time.Hour {
 		t.Errorf("renewed for %v", left)
 	}
 	want(t, "RenewJob of another epoch", s.RenewJob(t.Context(), "j", 2, got[0].ClaimID, time.Hour), storage.ErrFenced)
@@ -71,7 +73,7 @@ func testJobs(t *testing.T, m Maker) {
 	must(t, "EndJob", s.EndJob(t.Context(), end))
 	parked := j
 	parked.State, parked.Epoch, parked.Attempts, parked.NotUntil, parked.Failure = states.JobParked, 1, 1, at(5), &atom.Failure{Code: "C"}
-	same(t, "parked job", parked, job(t, s, "j"))
+	same(t, "parked job", parked, job(t, s))
 	want(t, "EndJob again", s.EndJob(t.Context(), end), storage.ErrFenced)
 	want(t, "RenewJob of an ended claim", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, time.Hour), storage.ErrFenced)
 	if got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5}); len(got) != 0 {
@@ -128,11 +130,7 @@ func testJobOrder(t *testing.T, m Maker) {
 	}
 	list := func(q storage.JobQuery) string {
 		t.Helper()
-		out := ""
-		for _, j := range ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), q)) {
-			out += j.ID
-		}
-		return out
+		return joined(ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), q)), jobID)
 	}
 	if got := list(storage.JobQuery{}); got != "beacdgf" {
 		t.Errorf("all: %q", got)
@@ -142,12 +140,8 @@ func testJobOrder(t *testing.T, m Maker) {
 	}
 	take := func(q storage.JobClaim) string {
 		t.Helper()
-		out := ""
 		q.Lease = time.Hour
-		for _, j := range claim(t, s, q) {
-			out += j.ID
-		}
-		return out
+		return joined(claim(t, s, q), jobID)
 	}
 	for _, c := range []struct {
 		q    storage.JobClaim
@@ -180,7 +174,7 @@ func testJobEndInCommit(t *testing.T, m Maker) {
 	}
 	end.ClaimID = claimed.ClaimID
 	p.write(t, cp)
-	if got := job(t, s, "j"); got.State != states.JobComplete || got.Owner != "" || got.ClaimID != "" {
+	if got := job(t, s); got.State != states.JobComplete || got.Owner != "" || got.ClaimID != "" {
 		t.Errorf("job is %+v", got)
 	}
 	if got := load(t, s, "a"); got.State != states.FlowSuccess || got.Owner != "" {
@@ -195,7 +189,7 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.Join(t, s)
 	for i := range 3 {
-		post(t, s, storage.Job{ID: fmt.Sprint(i), Created: at(0)})
+		post(t, s, storage.Job{ID: strconv.Itoa(i), Created: at(0)})
 	}
 	if n := len(claim(t, other, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
 		t.Fatalf("claimed %d jobs", n)

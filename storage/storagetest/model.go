@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -147,7 +148,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 		a.Live = rapid.Bool().Draw(rt, "live")
 		a.Attempt = rapid.IntRange(0, 1000).Draw(rt, "attempt")
 		if rapid.Bool().Draw(rt, "large") {
-			data := large(path + fmt.Sprint(a.Attempt))
+			data := large(path + strconv.Itoa(a.Attempt))
 			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
 			a.Result = storage.Held{Ref: r.Run.Refs + int64(len(cp.Payloads)), Data: data}
 		}
@@ -345,7 +346,7 @@ func (w *world) purge(rt *rapid.T) {
 }
 
 // restart closes one of the stores and opens it anew: its runs are free.
-func (w *world) restart(t testing.TB, m Maker) func(*rapid.T) {
+func (w *world) restart(tb testing.TB, m Maker) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		if rapid.IntRange(0, 9).Draw(rt, "chance") > 0 {
 			rt.Skip("not now")
@@ -358,7 +359,7 @@ func (w *world) restart(t testing.TB, m Maker) func(*rapid.T) {
 				r.due = true
 			}
 		}
-		w.stores[i] = m.Join(t, w.stores[1-i])
+		w.stores[i] = m.Join(tb, w.stores[1-i])
 	}
 }
 

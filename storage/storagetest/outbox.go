@@ -1,6 +1,8 @@
 package storagetest
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -33,14 +35,7 @@ func testOutbox(t *testing.T, m Maker) {
 	}
 	ids := func(now, limit int) string {
 		t.Helper()
-		got := list(now, limit)
-		out := ""
-		for _, id := range []string{"a1", "a2", "a3", "b1", "b2"} {
-			if _, there := got[id]; there {
-				out += id + " "
-			}
-		}
-		return out
+		return joined(slices.Sorted(maps.Keys(list(now, limit))), func(id string) string { return id + " " })
 	}
 	expect := func(now, limit int, want string) {
 		t.Helper()

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,68 +46,70 @@ func testRaceFence(t *testing.T, m Maker) {
 	for round := range rounds() {
 		id := fmt.Sprint("run", round)
 		create(t, s, run(id))
-		var acknowledged atomic.Int64
 		p := begin(t, s, id)
+		var old, fresh int64
 		race(2, func(i int) {
-			if i == 0 { // the old owner, who does not notice
-				for {
-					err := p.commit(t.Context(), p.next(storage.Checkpoint{
-						History: []storage.Entry{{Path: "old"}},
-					}))
-					if err != nil {
-						if !errors.Is(err, storage.ErrFenced) {
-							t.Errorf("Commit of the old owner: %v", err)
-						}
-						return
-					}
-					acknowledged.Add(1)
-				}
+			if i == 0 {
+				old = commitUntilFenced(t, p)
+				return
 			}
 			for range round % 7 {
 				runtime.Gosched()
 			}
-			for {
-				err := s.Release(t.Context(), p.claim, 0, time.Time{})
-				if err == nil {
-					break
-				}
-				t.Errorf("Release: %v", err)
-				return
-			}
-			claim, snap, err := stores[round%2].Begin(t.Context(), id)
-			if err != nil {
-				t.Errorf("Begin of the new owner: %v", err)
-				return
-			}
-			q := &pen{store: stores[round%2], claim: claim, snap: snap, head: headOf(&snap.Run)}
-			for range 3 {
-				if err := q.commit(t.Context(), q.next(storage.Checkpoint{
-					History: []storage.Entry{{Path: "new"}},
-				})); err != nil {
-					t.Errorf("Commit of the new owner: %v", err)
-					return
-				}
-				acknowledged.Add(1)
-			}
+			fresh = takeOver(t, p, stores[round%2])
 		})
 		got := load(t, s, id)
-		if n := acknowledged.Load(); got.Seq != n || got.Entries != n {
+		if n := old + fresh; got.Seq != n || got.Entries != n {
 			t.Fatalf("%d commits were acknowledged, %d written", n, got.Seq)
 		}
 		history := ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0))
-		if !slices.IsSortedFunc(history, func(a, b storage.Entry) int { // "old" before "new"
-			switch {
-			case a.Path == b.Path:
-				return 0
-			case a.Path == "new":
-				return 1
-			default:
-				return -1
+		for i, e := range history {
+			if before := int64(i) < old; before != (e.Path == "old") {
+				t.Fatalf("of %d commits before the takeover and %d after it, number %d is by the %s owner", old, fresh, i+1, e.Path)
 			}
-		}) {
-			t.Fatal("a former owner wrote after the takeover")
 		}
 	}
+}
+
+// commitUntilFenced commits as an owner who does not notice that he is none any
+// more, and returns how often that was acknowledged.
+func commitUntilFenced(t *testing.T, p *pen) (n int64) {
+	t.Helper()
+	for {
+		err := p.commit(t.Context(), p.next(storage.Checkpoint{History: []storage.Entry{{Path: "old"}}}))
+		if err == nil {
+			n++
+			continue
+		}
+		if !errors.Is(err, storage.ErrFenced) {
+			t.Errorf("Commit of the old owner: %v", err)
+		}
+		return n
+	}
+}
+
+// takeOver lets go of a run in the name of its owner, takes it, and commits. It
+// returns how many commits were acknowledged.
+func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
+	t.Helper()
+	if err := p.store.Release(t.Context(), p.claim, 0, time.Time{}); err != nil {
+		t.Errorf("Release: %v", err)
+		return 0
+	}
+	claim, snap, err := by.Begin(t.Context(), p.claim.Run)
+	if err != nil {
+		t.Errorf("Begin of the new owner: %v", err)
+		return 0
+	}
+	q := &pen{store: by, claim: claim, snap: snap, head: headOf(&snap.Run)}
+	for range 3 {
+		if err := q.commit(t.Context(), q.next(storage.Checkpoint{History: []storage.Entry{{Path: "new"}}})); err != nil {
+			t.Errorf("Commit of the new owner: %v", err)
+			return n
+		}
+		n++
+	}
+	return n
 }
 
 // testRaceBegin lets many take one run: one gets it.
@@ -290,7 +292,7 @@ func testRaceSteps(t *testing.T, m Maker) {
 		}
 	})
 	got := load(t, s, "a")
-	if all := int64(4 * n); got.Seq != all || got.Entries != all || got.Memory.String() != fmt.Sprint(all) {
+	if all := int64(4 * n); got.Seq != all || got.Entries != all || got.Memory.String() != strconv.FormatInt(all, 10) {
 		t.Errorf("%d steps: run is at %d, memory %s", all, got.Seq, got.Memory)
 	}
 }
@@ -301,7 +303,7 @@ func testRaceClaims(t *testing.T, m Maker) {
 	stores := []storage.Store{s, m.join(t, s)}
 	n := rounds()
 	for i := range n {
-		post(t, s, storage.Job{ID: fmt.Sprint(i), Created: at(0)})
+		post(t, s, storage.Job{ID: strconv.Itoa(i), Created: at(0)})
 	}
 	var mu sync.Mutex
 	claimed := map[string]int{}

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,20 +71,16 @@ func testCreateLargeInput(t *testing.T, m Maker) {
 }
 
 // ids returns the ids of the runs that are listed.
-func ids(t testing.TB, s storage.Store, q storage.RunQuery) string {
+func ids(t tester, s storage.Store, q storage.RunQuery) string {
 	t.Helper()
-	out := ""
-	for _, r := range ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), q)) {
-		out += r.ID
-	}
-	return out
+	return joined(ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), q)), func(r storage.Run) string { return r.ID })
 }
 
 func testRuns(t *testing.T, m Maker) {
 	s := m.open(t)
 	for i, id := range []string{"a", "b", "c", "d", "e"} {
 		r := run(id)
-		r.Labels = map[string]string{"odd": fmt.Sprint(i%2 == 1), "id": id}
+		r.Labels = map[string]string{"odd": strconv.FormatBool(i%2 == 1), "id": id}
 		if i > 2 {
 			r.Flow = "tour"
 		}

@@ -83,23 +83,23 @@ func Run(t *testing.T, m Maker) {
 	}
 }
 
-func (m Maker) open(t testing.TB) storage.Store {
-	t.Helper()
-	s := m.Open(t)
-	t.Cleanup(func() {
+func (m Maker) open(tb testing.TB) storage.Store {
+	tb.Helper()
+	s := m.Open(tb)
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			tb.Errorf("Close: %v", err)
 		}
 	})
 	return s
 }
 
-func (m Maker) join(t testing.TB, s storage.Store) storage.Store {
-	t.Helper()
-	other := m.Join(t, s)
-	t.Cleanup(func() {
+func (m Maker) join(tb testing.TB, s storage.Store) storage.Store {
+	tb.Helper()
+	other := m.Join(tb, s)
+	tb.Cleanup(func() {
 		if err := other.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+			tb.Errorf("Close: %v", err)
 		}
 	})
 	return other
@@ -136,6 +136,15 @@ type tester interface {
 	Helper()
 	Context() context.Context
 	Fatalf(format string, args ...any)
+}
+
+// joined puts the names of a list together, so that lists are easy to compare.
+func joined[T any](list []T, name func(T) string) string {
+	var b strings.Builder
+	for _, v := range list {
+		b.WriteString(name(v))
+	}
+	return b.String()
 }
 
 // must fails the test unless err is nil.
@@ -190,7 +199,7 @@ type pen struct {
 	undos int64
 }
 
-func begin(t testing.TB, s storage.Store, id string) *pen {
+func begin(t tester, s storage.Store, id string) *pen {
 	t.Helper()
 	claim, snap, err := s.Begin(t.Context(), id)
 	must(t, "Begin", err)
@@ -249,13 +258,13 @@ func (p *pen) commit(ctx context.Context, cp *storage.Checkpoint) error {
 }
 
 // write completes cp and commits it.
-func (p *pen) write(t testing.TB, cp storage.Checkpoint) {
+func (p *pen) write(t tester, cp storage.Checkpoint) {
 	t.Helper()
 	must(t, "Commit", p.commit(t.Context(), p.next(cp)))
 }
 
 // finish commits the end of the run and lets go of it.
-func (p *pen) finish(t testing.TB, state states.Flow) {
+func (p *pen) finish(t tester, state states.Flow) {
 	t.Helper()
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Bell: p.snap.Run.Bell}})
 }

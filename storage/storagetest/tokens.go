@@ -19,23 +19,23 @@ func testTokens(t *testing.T, m Maker) {
 		Deadline: at(9), Heartbeat: 3 * time.Second, Beat: at(1), Worker: "w",
 	}
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}}})
-	token := func(id string) storage.Token {
+	token := func() storage.Token {
 		t.Helper()
-		return ask[storage.Token](t, "Token")(s.Token(t.Context(), id))
+		return ask[storage.Token](t, "Token")(s.Token(t.Context(), "t1"))
 	}
-	same(t, "token", open, token("t1"))
+	same(t, "token", open, token())
 
 	beaten := ask[storage.Token](t, "Beat")(s.Beat(t.Context(), "t1"))
 	if time.Since(beaten.Beat) > time.Minute {
 		t.Errorf("beat at %v", beaten.Beat)
 	}
-	same(t, "beaten token", beaten, token("t1"))
+	same(t, "beaten token", beaten, token())
 
 	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", value("result"), nil))
 	wantDone := beaten
 	wantDone.State, wantDone.Result = storage.TokenCompleted, value("result")
 	same(t, "completed token", wantDone, done)
-	same(t, "completed token", wantDone, token("t1"))
+	same(t, "completed token", wantDone, token())
 	failed := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t2", nil, &atom.Failure{Code: "C"}))
 	same(t, "failed token", storage.Token{
 		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
@@ -63,7 +63,7 @@ func testTokens(t *testing.T, m Maker) {
 		{ID: "t1", Run: "a", Path: "x", State: storage.TokenExpired},
 		{ID: "t3", Run: "a", Path: "z", State: storage.TokenGone},
 	}})
-	same(t, "token that ended before", wantDone, token("t1"))
+	same(t, "token that ended before", wantDone, token())
 	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", value(1), nil)), storage.ErrGone)
 
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
