@@ -50,12 +50,6 @@ type driver struct {
 	unwatch func() bool             // stops waiting for ctx to end
 }
 
-type finished struct {
-	call  *call
-	event scheduler.Event
-	known bool
-}
-
 // drive runs until the run has come to rest, the process is to stop, or the
 // store fails. Its phases are those of TaskFlow's engine.
 func (d *driver) drive(fresh bool) error {
@@ -289,77 +283,6 @@ func (d *driver) collect() error {
 	}
 }
 
-func (d *driver) finish(f finished) error {
-	d.running--
-	delete(d.flying, f.call.cmd.Node)
-	if !f.known {
-		return ErrStopped
-	}
-	return d.feed(f.event)
-}
-
-// launch makes the calls that wait for a free place.
-func (d *driver) launch() {
-	for len(d.calls) > 0 {
-		c := d.calls[0]
-		isRetry := c.cmd.Node == nil && d.e.plan.Atoms[c.cmd.Atom].Kind() == atom.KindRetry
-		if !isRetry && d.e.parallel > 1 && d.running >= d.e.parallel {
-			return
-		}
-		d.calls[0] = nil
-		d.calls = d.calls[1:]
-		if c.about.Revert {
-			failpoint.Hit("engine.reverting")
-		}
-		switch {
-		case isRetry:
-			d.ended = append(d.ended, d.nextTry(c))
-		case d.e.parallel == 1 && c.cmd.Node == nil:
-			d.makeHere(c)
-		default:
-			d.fly(c)
-		}
-	}
-}
-
-// makeHere makes a call on this goroutine. One that was stopped in the middle
-// has no end: wait notices that the process is to stop.
-func (d *driver) makeHere(c *call) {
-	ctx, cancel := context.WithCancel(d.atomCtx)
-	defer cancel()
-	if ev, known := c.make(ctx); known {
-		d.ended = append(d.ended, ev)
-	}
-}
-
-// fly makes a call on a goroutine of its own.
-func (d *driver) fly(c *call) {
-	ctx, cancel := context.WithCancel(d.atomCtx)
-	c.cancel = cancel
-	d.running++
-	if c.cmd.Node != nil {
-		d.flying[c.cmd.Node] = c
-	}
-	go func() {
-		defer cancel()
-		ev, known := c.make(ctx)
-		d.done <- finished{c, ev, known}
-	}()
-}
-
-// cancel ends what executes for a node, or what was about to.
-func (d *driver) cancel(n *scheduler.Node) {
-	if c := d.flying[n]; c != nil {
-		c.cancel()
-		return
-	}
-	for _, c := range d.calls {
-		if c.cmd.Node == n {
-			c.missing = &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
-		}
-	}
-}
-
 // wait sleeps until something happens: a call ends, a timer is due, the run is
 // to be suspended, or the process is to stop.
 func (d *driver) wait() error {
@@ -398,76 +321,4 @@ func (d *driver) fire() error {
 		}
 	}
 	return nil
-}
-
-// stopAtoms cancels what still executes and waits for it.
-func (d *driver) stopAtoms() {
-	d.unwatch()
-	d.halt(ErrStopped)
-	for ; d.running > 0; d.running-- {
-		<-d.done
-	}
-}
-
-// topOfStack brings the topmost entry of the undo stack.
-func (d *driver) topOfStack() (scheduler.Event, error) {
-	if len(d.stack) == 0 {
-		if err := d.flush(); err != nil { // what is read must be there
-			return scheduler.Event{}, err
-		}
-		const batch = 64
-		undos, err := d.e.store.Undos(d.storeCtx(), d.claim.Run, batch)
-		if err != nil {
-			return scheduler.Event{}, d.storeError(err)
-		}
-		d.stack = undos
-	}
-	ev := scheduler.Event{Kind: scheduler.Unwound}
-	if len(d.stack) == 0 {
-		return ev, nil
-	}
-	a, err := d.e.store.Atom(d.storeCtx(), d.claim.Run, d.stack[0].Path)
-	if err != nil {
-		return ev, d.storeError(err)
-	}
-	l, err := d.loaded(&a)
-	if err != nil {
-		return ev, d.storeError(err)
-	}
-	ev.Node = d.s.Unwind(l)
-	return ev, nil
-}
-
-// conclude says how the run ended, once it has.
-func (d *driver) conclude(cmd *scheduler.Command) {
-	over := *cmd
-	d.over = &over
-	d.dirty = true
-	h := &d.head
-	h.Release = true
-	h.Failure = nil
-	switch cmd.FlowTo {
-	case states.FlowSuspended:
-		h.Hold = true
-		return
-	case states.FlowSuccess:
-		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
-		if cmd.End != nil {
-			h.Output = d.hold(cmd.End.Value)
-		}
-	default:
-		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
-		if cmd.End != nil && cmd.End.TimedOut {
-			h.Outcome = storage.TimedOut
-		}
-		if cmd.FlowTo == states.FlowReverted {
-			h.Undo = storage.UndoneAll
-		} else if d.s.RevertFailed() {
-			h.Undo = storage.UndoFailed
-		}
-		if len(cmd.Failures) > 0 {
-			h.Failure = cmd.Failures[0]
-		}
-	}
-	h.Ended = d.now
 }

@@ -23,15 +23,7 @@ func TestConformanceASLLanguage(t *testing.T) {
 		}
 	}
 	tally.Print(t)
-	for _, category := range tally.Categories() {
-		least := 0.9
-		if category == "choice_operators" {
-			least = 1
-		}
-		if share := tally.Share(category); share < least {
-			t.Errorf("category %s: %.0f %% reach L1; want %.0f %%", category, share*100, least*100)
-		}
-	}
+	tally.Demand(t, 0.9, "choice_operators")
 }
 
 // replay runs a recorded machine with the recorded task results.

@@ -75,3 +75,18 @@ func (t *Tally) Print(tb testing.TB) {
 		tb.Logf("conformance %s: miss %s", t.what, miss)
 	}
 }
+
+// Demand fails the test unless at least the given share of each category agrees
+// at L1, and all of the categories named.
+func (t *Tally) Demand(tb testing.TB, least float64, all ...string) {
+	tb.Helper()
+	for _, name := range t.Categories() {
+		want := least
+		if slices.Contains(all, name) {
+			want = 1
+		}
+		if share := t.Share(name); share < want {
+			tb.Errorf("category %s: %.0f %% reach L1; want %.0f %%", name, share*100, want*100)
+		}
+	}
+}
