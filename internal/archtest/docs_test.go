@@ -1,0 +1,143 @@
+package archtest
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	// code finds what in a page is no prose.
+	code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	// link finds the target of a link in prose.
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	// namedTest finds a test that a page names by its folder, such as `engine: TestStop`.
+	namedTest = regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)\\w*)(?:/(\\w+))?`")
+	// heading finds a heading of a page.
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	// notInAnchor finds what the name of a heading's anchor leaves out.
+	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// TestLinks follows the links of all pages to files of the repository and to headings in them.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	walk(t, ".", func(name string) {
+		if path.Ext(name) != ".md" {
+			return
+		}
+		pages++
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range link.FindAllSubmatch(code.ReplaceAll(text, nil), -1) {
+			if fault := follow(t, name, string(match[1])); fault != "" {
+				t.Errorf("%s links to %s: %s", name, match[1], fault)
+			}
+		}
+	})
+	if pages < 2 {
+		t.Errorf("found %d pages: have they moved?", pages)
+	}
+}
+
+// follow returns what is wrong with a link in a page, or "".
+func follow(t *testing.T, page, target string) string {
+	t.Helper()
+	if strings.Contains(target, "://") {
+		return ""
+	}
+	file, anchor, hasAnchor := strings.Cut(target, "#")
+	to := page
+	if file != "" {
+		to = path.Join(path.Dir(page), file)
+	}
+	if _, err := fs.Stat(os.DirFS(root), to); err != nil {
+		return "there is no such file"
+	}
+	if !hasAnchor {
+		return ""
+	}
+	for _, h := range firstGroups(t, heading, to) {
+		if anchorOf(h) == anchor {
+			return ""
+		}
+	}
+	return "it has no such heading"
+}
+
+// anchorOf returns the name under which a heading can be linked to.
+func anchorOf(heading string) string {
+	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+}
+
+// TestGuaranteesNameTests looks for the tests that docs/reference/guarantees.md names, and for parts of suites by their names.
+func TestGuaranteesNameTests(t *testing.T) {
+	t.Parallel()
+	const page = "docs/reference/guarantees.md"
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := namedTest.FindAllStringSubmatch(string(text), -1)
+	if len(named) == 0 {
+		t.Fatalf("%s names no tests", page)
+	}
+	for _, match := range named {
+		folder, test, part := match[1], match[2], match[3]
+		if !hasTest(t, folder, test) {
+			t.Errorf("%s names %s in %s, which is not there", page, test, folder)
+		}
+		if part != "" && !hasPart(t, folder, part) {
+			t.Errorf("%s names the part %s of %s in %s, which is not there", page, part, test, folder)
+		}
+	}
+}
+
+func hasTest(t *testing.T, folder, test string) bool {
+	t.Helper()
+	found := false
+	walk(t, folder, func(name string) {
+		if path.Dir(name) == folder && strings.HasSuffix(name, "_test.go") {
+			found = found || contains(t, name, "\nfunc "+test+"(")
+		}
+	})
+	return found
+}
+
+// hasPart looks for a part of a suite: a case of the suite that stores share, or a script.
+func hasPart(t *testing.T, folder, part string) bool {
+	t.Helper()
+	if _, err := fs.Stat(os.DirFS(root), path.Join(folder, "testdata", "script", part+".txtar")); err == nil {
+		return true
+	}
+	return contains(t, "storage/storagetest/suite.go", `{"`+part+`", `)
+}
+
+func contains(t *testing.T, name, text string) bool {
+	t.Helper()
+	all, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(all), text)
+}
+
+func TestAnchors(t *testing.T) {
+	t.Parallel()
+	for heading, want := range map[string]string{
+		"Departures from TaskFlow":           "departures-from-taskflow",
+		"G1: a committed checkpoint is lost": "g1-a-committed-checkpoint-is-lost",
+		"`ebb run`, in short":                "ebb-run-in-short",
+	} {
+		if got := anchorOf(heading); got != want {
+			t.Errorf("%q is linked to as %q, want %q", heading, got, want)
+		}
+	}
+}
