@@ -37,7 +37,11 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 	s := scheduler.New(plan, scheduler.Options{}, nil, nil)
 	kept := make([]scheduler.Record, len(plan.Atoms))
 	failure := &atom.Failure{Atom: "t", Code: "Boom"}
-	var ended []scheduler.Event
+	type call struct {
+		atom   int32
+		revert bool
+	}
+	var ended []call
 	ev := scheduler.Event{Kind: scheduler.Begin}
 	for at := 0; ; {
 		cmds := s.Step(ev)
@@ -47,14 +51,8 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Write, scheduler.Notify:
 				kept[c.Atom] = c.Rec
-			case scheduler.Execute:
-				done := scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Result: atom.Null}
-				if fails(c.Atom) {
-					done.Result, done.Failure = nil, failure
-				}
-				ended = append(ended, done)
-			case scheduler.Revert:
-				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
+			case scheduler.Execute, scheduler.Revert:
+				ended = append(ended, call{c.Atom, c.Op == scheduler.Revert})
 			case scheduler.AskRetry:
 				d, _ := plan.Atoms[c.Atom].Controller().OnFailure(c.Tries, c.Values)
 				ev = scheduler.Event{Kind: scheduler.Answered, Decision: d}
@@ -65,7 +63,10 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 			}
 		}
 		if ev.Kind == scheduler.Idle && at < len(ended) {
-			ev = ended[at]
+			ev = scheduler.Event{Kind: scheduler.Completed, Atom: ended[at].atom, Revert: ended[at].revert, Result: atom.Null}
+			if !ev.Revert && fails(ev.Atom) {
+				ev.Result, ev.Failure = nil, failure
+			}
 			at++
 		}
 		if at == len(ended) {

@@ -31,7 +31,7 @@ func (s *Scheduler) count() {
 			stirred: int32(len(s.plan.Succ(node))),
 		}
 	}
-	s.readyN, s.okN, s.newReady = 0, 0, s.newReady[:0]
+	s.readyN, s.okN, s.newReady, s.chooseAt = 0, 0, s.newReady[:0], 0
 	clear(s.ready)
 	for i := range s.rec {
 		s.okN += ok(s.rec[i].State)

@@ -170,12 +170,13 @@ func (s *Scheduler) revertAll() {
 	if !s.revAll {
 		s.revAll = true
 		s.emit(Command{Op: Remember, Atom: -1, Memory: revAllMemory})
-		for _, list := range [][]int32{s.newReady, s.next} {
+		for _, list := range [][]int32{s.newReady[s.chooseAt:], s.next} {
 			for _, a := range list {
 				s.touch(a)
 			}
 		}
 	}
+	s.out = slices.Grow(s.out, len(atoms))
 	for _, a := range atoms {
 		s.set(a, s.rec[a].State, states.IntendRevert)
 	}
@@ -278,9 +279,9 @@ func (s *Scheduler) choose() {
 	if len(s.fatal) > 0 {
 		return
 	}
-	for len(s.newReady) > 0 {
-		a := s.newReady[0]
-		s.newReady = s.newReady[1:]
+	for s.chooseAt < len(s.newReady) {
+		a := s.newReady[s.chooseAt]
+		s.chooseAt++
 		if !s.ready[a] || s.selected[a] {
 			continue
 		}
@@ -295,7 +296,7 @@ func (s *Scheduler) choose() {
 		s.selected[a] = true
 		s.next = append(s.next, a)
 	}
-	s.newReady = nil
+	s.newReady, s.chooseAt = s.newReady[:0], 0
 }
 
 func (s *Scheduler) voted(ev Event) {

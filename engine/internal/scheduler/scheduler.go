@@ -32,11 +32,13 @@ type Scheduler struct {
 	okN       int     // atoms in SUCCESS or IGNORE
 	busy      int     // Execute and Revert commands without their Completed
 	waits     int     // Wait commands without their Fired
-	newReady  []int32 // ready, deciders not asked yet
+	newReady  []int32 // from chooseAt on: ready, deciders not asked yet
+	chooseAt  int
 	next      []int32 // ready and selected
 	redo      []int32 // found running when the run was loaded
-	wave      []int32 // being started
-	revAll    bool    // everything untouched is to be reverted
+	wave      []int32 // from startAt on: being started
+	startAt   int
+	revAll    bool // everything untouched is to be reverted
 	fatal     []*atom.Failure
 	failed    []int32 // atoms that hold a failure, ascending
 	failures  []*atom.Failure
@@ -93,8 +95,7 @@ func (s *Scheduler) Undos() int64 { return s.undos }
 // Step takes one event and returns what is to be done about it. The returned
 // commands are valid until the next call.
 func (s *Scheduler) Step(ev Event) []Command {
-	clear(s.out)
-	s.out = s.out[:0]
+	s.renewOut()
 	s.now = ev.Now
 	switch ev.Kind {
 	case Begin:
@@ -132,6 +133,16 @@ func (s *Scheduler) Step(ev Event) []Command {
 	return s.out
 }
 
+// renewOut empties the list of commands, and lets go of one that was
+// exceptionally long.
+func (s *Scheduler) renewOut() {
+	if cap(s.out) > 64*chunk {
+		s.out = nil
+	}
+	clear(s.out)
+	s.out = s.out[:0]
+}
+
 func (s *Scheduler) emit(c Command) { s.out = append(s.out, c) }
 
 // setFlow changes the flow's state. Pairs that TaskFlow ignores are ignored.
@@ -157,7 +168,7 @@ func (s *Scheduler) begin(fresh bool) {
 	}
 	s.setFlow(states.FlowRunning)
 	s.fatal, s.waits = nil, 0
-	s.newReady, s.next, s.redo = s.newReady[:0], s.next[:0], s.redo[:0]
+	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
 		switch r := &s.rec[i]; {
@@ -356,7 +367,7 @@ func (s *Scheduler) Failures() []*atom.Failure {
 
 // idle starts what is ready, or brings the run to rest.
 func (s *Scheduler) idle() {
-	if s.asked || len(s.wave) > 0 {
+	if s.asked || s.startAt < len(s.wave) {
 		return
 	}
 	if s.flow == states.FlowRunning && len(s.fatal) == 0 {
@@ -423,7 +434,7 @@ func (s *Scheduler) rest(to states.Flow) {
 
 // gather makes the next wave: what was found running, and what is ready.
 func (s *Scheduler) gather() {
-	s.wave = append(s.wave[:0], s.redo...)
+	s.wave, s.startAt = append(s.wave[:0], s.redo...), 0
 	s.redo = s.redo[:0]
 	for _, a := range s.next {
 		s.selected[a] = false
@@ -445,12 +456,12 @@ func (s *Scheduler) gather() {
 const chunk = 64
 
 func (s *Scheduler) startWave() {
-	n := min(chunk, len(s.wave))
-	for _, a := range s.wave[:n] {
+	end := min(s.startAt+chunk, len(s.wave))
+	for _, a := range s.wave[s.startAt:end] {
 		s.start(a)
 	}
-	s.wave = s.wave[n:]
-	if len(s.wave) > 0 {
+	s.startAt = end
+	if end < len(s.wave) {
 		s.emit(Command{Op: More, Atom: -1})
 	}
 }
