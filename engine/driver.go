@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -36,6 +38,7 @@ type driver struct {
 
 	calls   []*call // to be made once what led to them is committed
 	running int
+	atoms   errgroup.Group // the goroutines they run on
 	flying  map[*scheduler.Node]*call
 	done    chan finished
 	ended   []scheduler.Event // of calls made on this goroutine

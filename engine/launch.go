@@ -57,11 +57,12 @@ func (d *driver) fly(c *call) {
 	if c.cmd.Node != nil {
 		d.flying[c.cmd.Node] = c
 	}
-	go func() {
+	d.atoms.Go(func() error {
 		defer cancel()
 		ev, known := c.make(ctx)
 		d.done <- finished{c, ev, known}
-	}()
+		return nil // a failure is the atom's, not the group's
+	})
 }
 
 // cancel ends what executes for a node, or what was about to.
@@ -93,4 +94,5 @@ func (d *driver) stopAtoms() {
 	for ; d.running > 0; d.running-- {
 		<-d.done
 	}
+	_ = d.atoms.Wait() // none returns an error
 }
