@@ -61,8 +61,11 @@ func newTree(flow, run string) *tree {
 // to be shown.
 func observed(ev engine.Event, flow string) (change, bool) {
 	c := change{
-		path: ev.Path, to: ev.To, attempt: ev.Attempt, failure: ev.Failure, due: ev.Due,
+		path: ev.Path, to: ev.To, attempt: ev.Attempt, failure: ev.Failure,
 		timer: ev.Timer, inner: ev.Inner, at: ev.Time,
+	}
+	if c.to == states.TaskRetrying.String() || c.to == states.TaskRunning.String() {
+		c.due = ev.Due
 	}
 	return c, ev.Kind == engine.FlowChanged || ev.Kind == engine.AtomChanged && ev.Path != flow
 }

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// crashRun is the id of the run in each database of the crash tests.
+const crashRun = "crash"
+
+// crashesAtOnce is how many runs are killed side by side: they mostly sleep.
+const crashesAtOnce = 8
+
+// A victim is a run in a database of its own, which real processes work on and
+// are killed.
+type victim struct {
+	self    string // this test's binary
+	file    string // definition
+	dir     string
+	db      string
+	journal string
+}
+
+func newVictim(t *testing.T, name string) *victim {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the steps are shell scripts")
+	}
+	file, err := filepath.Abs(filepath.Join("testdata", "crash", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return &victim{self, file, dir, filepath.Join(dir, "ebb.db"), filepath.Join(dir, "journal")}
+}
+
+// ebb returns the command as a process of its own: this test's binary, called
+// ebb.
+func (v *victim) ebb(env string, args ...string) *exec.Cmd {
+	cmd := exec.Command(v.self, args...)
+	cmd.Args[0] = "ebb"
+	cmd.Dir = v.dir
+	cmd.Env = append(os.Environ(), "EBB_DSN=sqlite:"+v.db, "EBB_TEST_JOURNAL="+v.journal, env)
+	return cmd
+}
+
+func (v *victim) begin(env string) *exec.Cmd {
+	return v.ebb(env, "run", "--id", crashRun, v.file)
+}
+
+// A sight is what is there to be seen of a run between processes.
+type sight struct {
+	run     storage.Run
+	atoms   []storage.Atom
+	history []storage.Entry
+	journal []string
+}
+
+func (v *victim) look() (s sight, err error) {
+	text, err := os.ReadFile(v.journal)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return s, err
+	}
+	s.journal = strings.SplitAfter(string(text), "\n")
+	s.journal = s.journal[:len(s.journal)-1]
+	ctx := context.Background()
+	store, err := sqlstore.Open(ctx, v.db, sqlstore.ReadOnly())
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, sqlstore.ErrForeign) {
+		return s, nil // killed before the database was made
+	}
+	if err != nil {
+		return s, err
+	}
+	defer store.Close()
+	s.run, err = store.Run(ctx, crashRun)
+	if errors.Is(err, storage.ErrNotFound) {
+		return s, nil
+	}
+	if err == nil {
+		s.atoms, err = store.Atoms(ctx, crashRun)
+	}
+	if err == nil {
+		s.history, err = store.History(ctx, crashRun, 0, 0)
+	}
+	return s, err
+}
+
+// committed returns the steps whose changes to a state the history has, in its
+// order.
+func (s *sight) committed(to states.Task) []string {
+	var paths []string
+	for i := range s.history {
+		if e := &s.history[i]; e.Kind == storage.EntryAtom && e.Path != s.run.Flow && states.Task(e.To) == to {
+			paths = append(paths, e.Path)
+		}
+	}
+	return paths
+}
+
+// end is all of a run's end that has to be the same however often it was killed.
+func (s *sight) end() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, s.run.State, s.run.Outcome, s.run.Undo, s.run.Failure)
+	for i := range s.atoms {
+		fmt.Fprintln(&b, s.atoms[i].Path, s.atoms[i].State)
+	}
+	return b.String()
+}
+
+// recover has a new process take the run to its end, and judges what it did
+// against what was there before.
+func (v *victim) recover(want string) (before sight, err error) {
+	if before, err = v.look(); err != nil {
+		return before, err
+	}
+	cmd := v.ebb("", "resume", crashRun)
+	if before.run.ID == "" {
+		cmd = v.begin("") // nothing of it is known
+	}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitReverted {
+		return before, fmt.Errorf("going on: %w; want exit status %d\n%s", err, exitReverted, out)
+	}
+	after, err := v.look()
+	if err != nil {
+		return before, err
+	}
+	var errs []error
+	if diff := cmp.Diff(want, after.end()); diff != "" {
+		errs = append(errs, fmt.Errorf("another end:\n%s", diff))
+	}
+	done, undone := before.committed(states.TaskSuccess), before.committed(states.TaskReverted)
+	for _, line := range after.journal[len(before.journal):] {
+		kind, path := journalLine(line)
+		if kind != "undo" && slices.Contains(done, path) {
+			errs = append(errs, fmt.Errorf("%s was executed again though its success was committed", path))
+		}
+		if kind == "undo" && slices.Contains(undone, path) {
+			errs = append(errs, fmt.Errorf("%s was undone again though that was committed", path))
+		}
+	}
+	return before, errors.Join(append(errs, after.judgeUndo())...)
+}
+
+// journalLine returns what a program wrote about its call.
+func journalLine(line string) (kind, path string) {
+	kind, path, _ = strings.Cut(line, " ")
+	path, _, _ = strings.Cut(path, " ")
+	return kind, path
+}
+
+// judgeUndo compares the order of undoing with that of doing.
+func (s *sight) judgeUndo() error {
+	undone := s.committed(states.TaskReverted)
+	var done []string
+	for _, path := range s.committed(states.TaskSuccess) {
+		if slices.Contains(undone, path) {
+			done = append(done, path)
+		}
+	}
+	slices.Reverse(done)
+	if diff := cmp.Diff(done, undone); diff != "" {
+		return fmt.Errorf("not undone in reverse order (-reverse +undone):\n%s", diff)
+	}
+	var called []string
+	for _, line := range s.journal {
+		if kind, path := journalLine(line); kind == "undo" && !slices.Contains(called, path) {
+			called = append(called, path)
+		}
+	}
+	if diff := cmp.Diff(undone, called); diff != "" {
+		return fmt.Errorf("programs were called to undo in another order (-committed +called):\n%s", diff)
+	}
+	return nil
+}
+
+// undisturbed runs a definition without a kill, and returns its end and how
+// long it took.
+func undisturbed(t *testing.T, name string, steps int) (end string, took time.Duration) {
+	t.Helper()
+	v := newVictim(t, name)
+	began := time.Now()
+	cmd := v.begin("")
+	out, err := cmd.CombinedOutput()
+	took = time.Since(began)
+	if cmd.ProcessState.ExitCode() != exitReverted {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s, err := v.look()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.committed(states.TaskReverted)); n != steps {
+		t.Fatalf("%d steps were undone; want %d\n%s", n, steps, out)
+	}
+	if err := s.judgeUndo(); err != nil {
+		t.Fatal(err)
+	}
+	return s.end(), took
+}
+
+// sideBySide calls f for each number below n, some at once: more than there are
+// processors, for the runs mostly sleep.
+func sideBySide(n int, f func(i int)) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, crashesAtOnce)
+	for i := range n {
+		slots <- struct{}{}
+		group.Go(func() {
+			f(i)
+			<-slots
+		})
+	}
+	group.Wait()
+}
+
+// revertible is how many steps of steps.asl.json can be undone.
+const revertible = 13
+
+// TestCrashAnywhere kills runs at random moments. How many is EBB_CRASH_KILLS.
+func TestCrashAnywhere(t *testing.T) {
+	t.Parallel()
+	kills := 40
+	if testing.Short() {
+		kills = 8
+	}
+	if text := os.Getenv("EBB_CRASH_KILLS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal("EBB_CRASH_KILLS: ", err)
+		}
+		kills = n
+	}
+	want, took := undisturbed(t, "steps.asl.json", revertible)
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	moments := make([]time.Duration, kills)
+	victims := make([]*victim, kills)
+	for i := range kills {
+		moments[i], victims[i] = time.Duration(random.Int64N(int64(took))), newVictim(t, "steps.asl.json")
+	}
+	var landed struct {
+		sync.Mutex
+
+		before, between, after int
+	}
+	sideBySide(kills, func(i int) {
+		cmd := victims[i].begin("")
+		if err := cmd.Start(); err != nil {
+			t.Error(err)
+			return
+		}
+		killer := time.AfterFunc(moments[i], func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // how it ended is seen in the store
+		killer.Stop()
+		s, err := victims[i].recover(want)
+		if err != nil {
+			t.Errorf("killed after %v: %v", moments[i], err)
+		}
+		landed.Lock()
+		defer landed.Unlock()
+		switch {
+		case s.run.Seq == 0:
+			landed.before++
+		case s.run.State.Ended():
+			landed.after++
+		default:
+			landed.between++
+		}
+	})
+	t.Logf("%d kills within %v (seed %d): %d before the first commit, %d between, %d after the last",
+		kills, took.Round(time.Millisecond), seed, landed.before, landed.between, landed.after)
+	if landed.between*2 < kills {
+		t.Errorf("only %d of %d kills landed between the first and the last commit", landed.between, kills)
+	}
+}
+
+// TestCrashAtFailpoints kills runs at the places where a crash would hurt most.
+func TestCrashAtFailpoints(t *testing.T) {
+	t.Parallel()
+	want, _ := undisturbed(t, "steps.asl.json", revertible)
+	wantLarge, _ := undisturbed(t, "large.asl.json", 1)
+	tests := []struct {
+		place  string
+		visits []int
+		file   string
+		want   string
+	}{
+		{"sqlstore.migrate", []int{1}, "steps.asl.json", want},
+		{"sqlstore.commit.before", []int{1, 2, 3, 9, 20, 30}, "steps.asl.json", want},
+		{"sqlstore.commit.after", []int{1, 2, 3, 9, 20, 30}, "steps.asl.json", want},
+		{"engine.executed", []int{1, 5, 6, 8, 14, 15, 20, 27}, "steps.asl.json", want},
+		{"engine.committed", []int{1, 2, 9, 20, 30}, "steps.asl.json", want},
+		{"engine.growth", []int{1, 2, 7, 10, 15}, "steps.asl.json", want},
+		{"engine.backoff", []int{1, 2}, "steps.asl.json", want},
+		{"engine.reverting", []int{1, 2, 7, 13}, "steps.asl.json", want},
+		{"sqlstore.walcheckpoint.before", []int{1}, "steps.asl.json", want}, // at the end
+		{"sqlstore.walcheckpoint.after", []int{1}, "steps.asl.json", want},
+		{"sqlstore.walcheckpoint.before", []int{1}, "large.asl.json", wantLarge}, // on the way
+		{"sqlstore.walcheckpoint.after", []int{1}, "large.asl.json", wantLarge},
+	}
+	type kill struct {
+		name, want, env string
+		victim          *victim
+	}
+	var kills []kill
+	for _, test := range tests {
+		if testing.Short() {
+			test.visits = test.visits[:1]
+		}
+		for _, visit := range test.visits {
+			kills = append(kills, kill{
+				fmt.Sprintf("%s, visit %d, in %s", test.place, visit, test.file), test.want,
+				fmt.Sprintf("%s=%s %d", killAt, test.place, visit), newVictim(t, test.file),
+			})
+		}
+	}
+	sideBySide(len(kills), func(i int) {
+		k := &kills[i]
+		cmd := k.victim.begin(k.env)
+		if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != -1 {
+			t.Errorf("%s: the process was not killed: %v\n%s", k.name, err, out)
+			return
+		}
+		if _, err := k.victim.recover(k.want); err != nil {
+			t.Errorf("%s: %v", k.name, err)
+		}
+	})
+}
