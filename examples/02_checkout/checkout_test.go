@@ -2,7 +2,7 @@
 //
 // What you will learn: to let the order follow from links and from what tasks
 // require, to decide by a value which way a flow takes, to try a part of a flow
-// again, and by which code a failure is told from others.
+// again, by which code a failure is told from others, and to draw a flow.
 //
 // The scenario: goods are reserved and a card is charged. The network of the card
 // fails now and then, so charging is tried up to three times. An order that looks
@@ -22,6 +22,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
 )
 
 var (
@@ -161,4 +162,31 @@ func Example_usedUp() {
 	// refunded receipt-3, found by checkout-tea/charge-card/2
 	// released for tea
 	// undone because charge-card: CardNetwork.Timeout: no answer
+}
+
+// A flow can be drawn before it runs, here for Mermaid. Double sides mean that a
+// task can be undone, dotted arrows that a decision is taken.
+func Example_picture() {
+	eng, err := engine.New(checkout(&Bank{}), engine.Needs(order))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(draw.Mermaid(draw.OfPlan(eng.Plan())))
+	// Output:
+	// ---
+	// title: "checkout"
+	// ---
+	// flowchart TD
+	//   n0[["reserve"]]
+	//   n3["manual-review"]
+	//   n4["ship"]
+	//   subgraph g0["charge"]
+	//     n1{{"charge_retry: up to 3 tries on CardNetwork.Timeout"}}
+	//     n2[["charge-card"]]
+	//   end
+	//   n0 --> n1
+	//   n1 --> n2
+	//   n2 -.->|"when risk"| n3
+	//   n2 -.->|"when risk"| n4
 }

@@ -1,0 +1,64 @@
+package atom_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+type note struct {
+	Author string  `json:"author"`
+	Text   string  `json:"text"`
+	Thread *string `json:"thread"` // may be missing
+}
+
+type posted struct {
+	ID string `json:"note_id"`
+}
+
+// What a task requires and provides are the fields of its input and output.
+func ExampleFunc() {
+	post := atom.Func("post", func(_ context.Context, n note) (posted, error) {
+		return posted{ID: n.Author + "-1"}, nil
+	})
+	for _, arg := range post.Args() {
+		fmt.Println("requires", arg.Symbol, arg.Type, arg.Optional)
+	}
+	for _, p := range post.Provides() {
+		fmt.Println("provides", p.Symbol, p.Type)
+	}
+	// Output:
+	// requires author string false
+	// requires text string false
+	// requires thread *string true
+	// provides note_id string
+}
+
+// A code tells failures apart, also after the process that failed is gone.
+func ExampleErrorf() {
+	err := fmt.Errorf("charge the card: %w", atom.Errorf("CardNetwork.Timeout", "no answer"))
+	stored := atom.NewFailure("charge", 1, err)
+	fmt.Println(stored.Code)
+	fmt.Println(stored)
+
+	fmt.Println(atom.NewFailure("charge", 1, errors.New("no answer")))
+	// Output:
+	// CardNetwork.Timeout
+	// charge: CardNetwork.Timeout: charge the card: no answer
+	// charge: Error: no answer
+}
+
+func ExampleExponential() {
+	backoff := atom.Exponential(time.Second, 5*time.Second)
+	for tries := range 4 {
+		fmt.Println(backoff.After(tries + 1))
+	}
+	// Output:
+	// 1s
+	// 2s
+	// 4s
+	// 5s
+}
