@@ -49,6 +49,10 @@ func connect(file, mode string, pragmas ...string) (*sqlx.DB, error) {
 	return sqlx.Open("sqlite", uri(file, mode, pragmas...))
 }
 
+// frozen is the mode for files that nobody can write, so that no locks are needed
+// and no files for them.
+const frozen = "ro&immutable"
+
 // uri returns what the driver opens, with these pragmas on every connection.
 func uri(file, mode string, pragmas ...string) string {
 	q := url.Values{"mode": {mode}, "_pragma": append([]string{
@@ -57,6 +61,10 @@ func uri(file, mode string, pragmas ...string) string {
 		"foreign_keys(1)",       //
 		"wal_autocheckpoint(0)", // the checkpointer does it, off the path of commits
 	}, pragmas...)}
+	if mode == frozen {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
 	path := filepath.ToSlash(file)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/work.db

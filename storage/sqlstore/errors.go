@@ -40,6 +40,12 @@ func busy(err error) bool {
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
+// unwritable reports whether a file or its folder could not be written.
+func unwritable(err error) bool {
+	code := codeOf(err)
+	return code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN
+}
+
 // undecided reports whether a COMMIT that failed so may have been done, or have
 // been lost in part.
 func undecided(err error) bool {

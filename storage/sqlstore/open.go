@@ -54,12 +54,18 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	for _, opt := range opts {
 		opt(s)
 	}
-	if err := s.inspect(ctx); err != nil {
+	mode := "rw"
+	err = s.inspect(ctx, mode)
+	if s.readOnly && unwritable(err) && s.resting() {
+		mode = frozen
+		err = s.inspect(ctx, mode)
+	}
+	if err != nil {
 		return nil, failed(file, "open", err)
 	}
 	if s.readOnly {
 		s.bell = newBell(nil)
-		s.readers, err = openReaders(file)
+		s.readers, err = openReaders(file, mode)
 		return s, err
 	}
 	if err := s.open(ctx); err != nil {
@@ -69,7 +75,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 }
 
 // inspect looks at what is there without changing anything.
-func (s *Store) inspect(ctx context.Context) (err error) {
+func (s *Store) inspect(ctx context.Context, mode string) (err error) {
 	info, err := os.Stat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.readOnly:
@@ -84,7 +90,7 @@ func (s *Store) inspect(ctx context.Context) (err error) {
 	// Through SQLite, as closing a file of one's own would drop the locks that
 	// other stores in this process have on it; and not with mode=ro, as who opens
 	// a WAL database so cannot tidy up behind itself.
-	db, err := connect(s.file, "rw", "query_only(1)")
+	db, err := connect(s.file, mode, "query_only(1)")
 	if err != nil {
 		return err
 	}
@@ -108,6 +114,13 @@ func (s *Store) inspect(ctx context.Context) (err error) {
 	return found.check(s.file, len(texts))
 }
 
+// resting reports whether all that was committed is in the file itself: nobody
+// writes, and the last one closed in good order.
+func (s *Store) resting() bool {
+	info, err := os.Stat(s.file + "-wal")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
+
 // foreign says what it means that a file cannot be read as a database.
 func (s *Store) foreign(err error) error {
 	if codeOf(err) == notADatabase {
@@ -118,8 +131,8 @@ func (s *Store) foreign(err error) error {
 
 const notADatabase = 26 // SQLITE_NOTADB
 
-func openReaders(file string) (*readers, error) {
-	db, err := connect(file, "rw", "query_only(1)")
+func openReaders(file, mode string) (*readers, error) {
+	db, err := connect(file, mode, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +157,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepare(ctx, conn); err != nil {
 		return err
 	}
-	if s.readers, err = openReaders(s.file); err != nil {
+	if s.readers, err = openReaders(s.file, "rw"); err != nil {
 		return err
 	}
 	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {

@@ -1,0 +1,88 @@
+package sqlstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// asNobody calls f without root's right to write everything.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Error(err)
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+// TestReadOnlyFolder looks at a database where nothing can be written, and fails
+// to open it for writing.
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	dir := filepath.Join(temp, "folder")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "runs.db")
+	w := open(t, file)
+	if err := w.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	goOn(t, w, "a")
+	shut(t, w)
+	for path, mode := range map[string]os.FileMode{
+		filepath.Dir(temp): 0o755, temp: 0o755, // nobody may come by
+		dir: 0o555, file: 0o444, file + "-turn-a": 0o444, file + "-turn-b": 0o444,
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Error(err)
+		}
+	})
+	before := folder(t, dir)
+	asNobody(t, func() {
+		s, err := sqlstore.Open(t.Context(), file)
+		if err == nil {
+			shut(t, s)
+		}
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "cannot be written") {
+			t.Errorf("Open for writing: %v", err)
+		}
+		r, err := sqlstore.Open(t.Context(), file, sqlstore.ReadOnly())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer shut(t, r)
+		if run, err := r.Run(t.Context(), "a"); err != nil || run.Seq != 1 {
+			t.Errorf("run %+v, %v", run, err)
+		}
+	})
+	if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
+		t.Errorf("the folder was changed:\n%s", diff)
+	}
+}
