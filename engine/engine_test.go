@@ -54,7 +54,7 @@ func TestStatesAreAtoms(t *testing.T) {
 		got[a.Path] = a.Kind
 	}
 	want := map[string]storage.AtomKind{
-		"m": storage.KindFlow, "One": storage.KindTask, "Both": storage.KindFork,
+		flow.GrowingPath: storage.KindFlow, "One": storage.KindTask, "Both": storage.KindFork,
 		"Both[0]": storage.KindFlow, "Both[0]/Two": storage.KindTask,
 		"Both[1]": storage.KindFlow, "Both[1]/Three": storage.KindTask,
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -112,7 +113,7 @@ func (v *victim) look() (s sight, err error) {
 func (s *sight) committed(to states.Task) []string {
 	var paths []string
 	for i := range s.history {
-		if e := &s.history[i]; e.Kind == storage.EntryAtom && e.Path != s.run.Flow && states.Task(e.To) == to {
+		if e := &s.history[i]; e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath && states.Task(e.To) == to {
 			paths = append(paths, e.Path)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
@@ -116,12 +115,16 @@ func cutCase(mock string) (file, testCase string) {
 // check returns an error that names each task that is not there.
 func (d *definition) check(file string, r *tasks.Registry) error {
 	var problems []string
-	for _, resource := range d.machine.Resources() {
-		if err := r.Check(resource.Name, resource.States...); err != nil {
-			problems = append(problems, fmt.Sprintf("%s: state %q: %s", file, resource.States[0], strings.TrimPrefix(err.Error(), "tasks: ")))
+	for _, state := range d.machine.States() {
+		for _, task := range []string{state.Task, state.Revert} {
+			if task == "" {
+				continue
+			}
+			if err := r.Check(task, state.Name); err != nil {
+				problems = append(problems, fmt.Sprintf("%s: state %q: %s", file, state.Name, strings.TrimPrefix(err.Error(), "tasks: ")))
+			}
 		}
 	}
-	slices.Sort(problems) // by state
 	if len(problems) > 0 {
 		return usagef("%s", strings.Join(problems, "\n"))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -36,8 +37,7 @@ one object to a line.`,
 }
 
 func (s *session) history(ctx context.Context, store storage.Store, id string, events bool) error {
-	run, err := findRun(ctx, store, id)
-	if err != nil {
+	if _, err := findRun(ctx, store, id); err != nil {
 		return err
 	}
 	for after := int64(0); ; {
@@ -48,7 +48,7 @@ func (s *session) history(ctx context.Context, store storage.Store, id string, e
 		for i := range entries {
 			e := &entries[i]
 			after = e.Seq
-			if (e.Kind == storage.EntryEvent) != events || e.Kind == storage.EntryAtom && e.Path == run.Flow {
+			if (e.Kind == storage.EntryEvent) != events || e.Kind == storage.EntryAtom && e.Path == flow.GrowingPath {
 				continue
 			}
 			if err := s.entry(e); err != nil {

@@ -51,7 +51,7 @@ func newPainter(out *os.File, t *tree, colour bool) *painter {
 func (p *painter) happened(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c, ok := observed(ev, p.tree.flow); ok {
+	if c, ok := observed(ev); ok {
 		p.tree.apply(&c)
 		p.draw()
 	}

@@ -31,12 +31,12 @@ type reporter interface {
 // reporter returns the one that fits where output goes to.
 func (s *session) reporter(flow, run string) reporter {
 	if s.output == asJSON {
-		return &jsonReporter{out: newJSON(s.out), errs: s.err, flow: flow}
+		return &jsonReporter{out: newJSON(s.out), errs: s.err}
 	}
 	if f := s.terminal(); f != nil {
 		return newPainter(f, newTree(flow, run), s.page().colour)
 	}
-	return &lineReporter{out: s.out, errs: s.err, flow: flow}
+	return &lineReporter{out: s.out, errs: s.err}
 }
 
 // terminal returns the terminal that output goes to, nil when it goes elsewhere
@@ -65,11 +65,10 @@ func (s *session) page() page {
 // A lineReporter writes a line for each change.
 type lineReporter struct {
 	out, errs io.Writer
-	flow      string
 }
 
 func (r *lineReporter) happened(ev engine.Event) {
-	c, ok := observed(ev, r.flow)
+	c, ok := observed(ev)
 	if !ok || c.path == "" {
 		return // the end is told by rested
 	}
@@ -112,7 +111,6 @@ func writeEnd(out io.Writer, run *storage.Run, p page) {
 type jsonReporter struct {
 	out  *json.Encoder
 	errs io.Writer
-	flow string
 }
 
 func newJSON(out io.Writer) *json.Encoder {
@@ -135,7 +133,7 @@ type jsonChange struct {
 }
 
 func (r *jsonReporter) happened(ev engine.Event) {
-	c, ok := observed(ev, r.flow)
+	c, ok := observed(ev)
 	if !ok {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -63,7 +64,7 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree) error {
 	list := make([]jsonAtom, 0, len(atoms))
 	for i := range atoms {
-		if atoms[i].Path != run.Flow { // the run's own record, which is the run
+		if atoms[i].Path != flow.GrowingPath { // the run's own record, which is the run
 			list = append(list, atomJSON(&atoms[i], t.steps[atoms[i].Path]))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -53,13 +54,13 @@ type change struct {
 	at      time.Time
 }
 
-func newTree(flow, run string) *tree {
-	return &tree{flow: flow, run: run, steps: map[string]*step{}}
+func newTree(name, run string) *tree {
+	return &tree{flow: name, run: run, steps: map[string]*step{}}
 }
 
 // observed returns the change that an event tells of, and whether there is one
 // to be shown.
-func observed(ev engine.Event, flow string) (change, bool) {
+func observed(ev engine.Event) (change, bool) {
 	c := change{
 		path: ev.Path, to: ev.To, attempt: ev.Attempt, failure: ev.Failure,
 		timer: ev.Timer, inner: ev.Inner, at: ev.Time,
@@ -67,7 +68,7 @@ func observed(ev engine.Event, flow string) (change, bool) {
 	if c.to == states.TaskRetrying.String() || c.to == states.TaskRunning.String() {
 		c.due = ev.Due
 	}
-	return c, ev.Kind == engine.FlowChanged || ev.Kind == engine.AtomChanged && ev.Path != flow
+	return c, ev.Kind == engine.FlowChanged || ev.Kind == engine.AtomChanged && ev.Path != flow.GrowingPath
 }
 
 // recorded returns the tree of a stored run.
@@ -84,7 +85,7 @@ func recorded(run *storage.Run, atoms []storage.Atom, history []storage.Entry) *
 		case storage.EntryFlow:
 			c.path, c.to = "", states.Flow(e.To).String()
 		case storage.EntryAtom:
-			if c.path == run.Flow {
+			if c.path == flow.GrowingPath {
 				continue
 			}
 			c.to = states.Task(e.To).String()
