@@ -61,7 +61,7 @@ func (s *session) command() *cobra.Command {
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
 	flags.StringVar(&s.level, "log-level", "off", "what to log to standard error: debug, info, warn, error or off (EBB_LOG_LEVEL)")
 	root.AddCommand(s.runCommand(), s.resumeCommand(), s.showCommand(), s.historyCommand(), s.listCommand(),
-		s.validateCommand(), s.versionCommand())
+		s.validateCommand(), s.graphCommand(), s.versionCommand())
 	return root
 }
 
