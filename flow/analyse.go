@@ -27,6 +27,7 @@ func (c *compiler) analyse(n Node, in string) *analysis {
 		c.enter(n, n.Name(), in)
 		return &analysis{node: n, requires: requiredBy(n), provides: providedBy(n)}
 	case *GrowingFlow:
+		c.growing = n
 		c.enter(n, n.Name(), in)
 		return &analysis{node: n, requires: requiredBy(n.self), provides: providedBy(n.self)}
 	case patterned:
@@ -77,9 +78,15 @@ func (c *compiler) analysePattern(n Node, p *pattern) *analysis {
 
 	requires, provides := newSet(retryNeeds), newSet(retryGives)
 	inside := newSet(retryGives)
+	anywhere := newSet(nil) // what any child provides: no other symbol can come from an ancestor
+	for _, child := range a.children {
+		for _, s := range child.provides {
+			anywhere.add(s)
+		}
+	}
 	for i, child := range a.children {
 		for _, s := range child.requires {
-			if inside.has(s) || p.arranged == graph && a.ancestorProvides(int32(i), s) {
+			if inside.has(s) || p.arranged == graph && anywhere.has(s) && a.ancestorProvides(int32(i), s) {
 				continue
 			}
 			requires.add(s)
@@ -120,12 +127,18 @@ func (c *compiler) infer(a *analysis, p *pattern, retryGives []string) {
 			}
 		}
 		for _, s := range child.provides {
+			self := false
 			for _, q := range waiting[s] {
-				if q != at {
+				if q == at {
+					self = true // what it requires must still come from another
+				} else {
 					a.depend(q, at)
 				}
 			}
 			delete(waiting, s)
+			if self {
+				waiting[s] = []int32{at}
+			}
 			providers[s] = append(providers[s], at)
 		}
 	}

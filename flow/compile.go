@@ -37,6 +37,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 		a = &analysis{node: wrap, children: []*analysis{a}}
 	}
 	c.emit(a, -1, 0)
+	c.checkGrowing()
 	c.seal()
 	c.wire()
 	if len(c.problems) > 0 {
@@ -46,10 +47,20 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	return c.plan, nil
 }
 
+// checkGrowing refuses a growing flow beside other atoms: what grows has a
+// history and an undo stack of its own, which are the run's.
+func (c *compiler) checkGrowing() {
+	if c.growing != nil && len(c.plan.Atoms) > 1 {
+		c.problemf(c.plan.Flow, c.growing.Name(), "", ErrInvalid,
+			"growing flow %q stands beside other atoms; a growing flow is the whole of a run, so run it on its own", c.growing.Name())
+	}
+}
+
 type compiler struct {
 	plan     *Plan
 	names    map[string]bool
 	nodes    map[any]bool
+	growing  *GrowingFlow // the last that was met
 	inputs   map[string]reflect.Type
 	problems Problems
 	from, to []int32 // the edges, in the order they were made

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -18,9 +20,7 @@ func (c *compiler) wire() {
 	for i := range p.Atoms {
 		a := &p.Atoms[i]
 		c.wireArgs(int32(i), a, a.Args(), wanted)
-		if rev := a.RevertArgs(); len(rev) > 0 && (len(a.Args()) == 0 || &rev[0] != &a.Args()[0]) {
-			c.wireArgs(int32(i), a, rev, wanted)
-		}
+		c.wireArgs(int32(i), a, ownRevertArgs(a), wanted)
 	}
 	for _, s := range slices.Sorted(maps.Keys(c.inputs)) {
 		if list := p.providers[s]; len(list) > 0 {
@@ -28,6 +28,20 @@ func (c *compiler) wire() {
 				s, p.Atoms[list[0].atom].Name()))
 		}
 	}
+}
+
+// ownRevertArgs returns the arguments of a's revert that its execution does not
+// have.
+func ownRevertArgs(a *PlanAtom) []atom.Arg {
+	var own []atom.Arg
+	for _, arg := range a.RevertArgs() {
+		if !slices.ContainsFunc(a.Args(), func(other atom.Arg) bool {
+			return other.Symbol == arg.Symbol && other.Type == arg.Type && (arg.Optional || !other.Optional)
+		}) {
+			own = append(own, arg)
+		}
+	}
+	return own
 }
 
 func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[string]bool) {
@@ -204,19 +218,25 @@ func fits(from, into reflect.Type) bool {
 		into = into.Elem()
 	}
 	a, b := shape(from), shape(into)
-	return from == into || a == anyShape || b == anyShape || a == b && a != ownShape
+	return from == into || a == anyShape || b == anyShape || a == b && a != noShape
+}
+
+// encodes reports whether values of the type, or pointers to them, have the
+// methods of an encoding of their own.
+func encodes[I any](t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[I]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[I]())
 }
 
 type encodedShape uint8
 
 const (
-	anyShape encodedShape = iota
+	anyShape encodedShape = iota // not known, or anything
 	boolShape
 	numberShape
 	stringShape
 	listShape
 	objectShape
-	ownShape // an encoding of the type's own
+	noShape // cannot be encoded
 )
 
 func shape(t reflect.Type) encodedShape {
@@ -225,9 +245,10 @@ func shape(t reflect.Type) encodedShape {
 		return anyShape
 	case t == reflect.TypeFor[atom.Value]():
 		return anyShape
-	case t.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()),
-		t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()):
-		return ownShape
+	case encodes[json.Marshaler](t), encodes[json.Unmarshaler](t):
+		return anyShape
+	case encodes[encoding.TextMarshaler](t), encodes[encoding.TextUnmarshaler](t):
+		return stringShape
 	case k == reflect.Bool:
 		return boolShape
 	case k >= reflect.Int && k <= reflect.Float64:
@@ -241,6 +262,6 @@ func shape(t reflect.Type) encodedShape {
 	case k == reflect.Map || k == reflect.Struct:
 		return objectShape
 	default:
-		return ownShape
+		return noShape
 	}
 }
