@@ -83,7 +83,7 @@ func (g *gardener) process() {
 	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
 	g.deadline, g.over, g.dead = time.Time{}, nil, false
 	if g.commits > 0 {
-		records := []scheduler.Loaded{{Path: "toy", Rec: g.atom}}
+		records := []scheduler.Loaded{{Path: flow.GrowingPath, Rec: g.atom}}
 		for path, l := range g.nodes {
 			if !g.gone[path] {
 				records = append(records, *l)

@@ -40,7 +40,9 @@ func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded,
 			}
 			continue
 		}
-		grown = append(grown, l)
+		if l.Spec != nil || l.Child { // else of an atom that the flow no longer has
+			grown = append(grown, l)
+		}
 	}
 	slices.Sort(s.failed)
 	if s.root != nil && s.rec[0].State == states.TaskRunning {
