@@ -2,6 +2,9 @@ package atom
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,29 +32,38 @@ func As(symbol string) Option {
 	}
 }
 
-// From names the symbol that a task whose input is no struct requires.
+// From names the symbol that a task whose input is no struct requires. It panics
+// when the input is one: its fields are the symbols, see [Rebind].
 func From(symbol string) Option {
-	return func(a *Atom) {
-		for i := range a.args {
-			if a.args[i].Name == "" {
-				a.args[i].Symbol = symbol
-			}
-		}
-	}
+	return func(a *Atom) { a.arg("").Symbol = symbol }
 }
 
 // Rebind makes the argument take the value of another symbol than the one of
-// its own name.
+// its own name. It adds the argument to an untyped task that has none of that
+// name, and panics when a typed one has not.
 func Rebind(arg, symbol string) Option {
-	return func(a *Atom) {
-		for i := range a.args {
-			if a.args[i].Name == arg {
-				a.args[i].Symbol = symbol
-				return
-			}
-		}
-		a.args = append(a.args, Arg{Name: arg, Symbol: symbol})
+	return func(a *Atom) { a.arg(arg).Symbol = symbol }
+}
+
+// arg returns the argument of that name. An untyped task gets it if need be; for
+// a typed one, whose arguments are its fields, the name is a mistake.
+func (a *Atom) arg(name string) *Arg {
+	i := slices.IndexFunc(a.args, func(arg Arg) bool { return arg.Name == name })
+	if i >= 0 {
+		return &a.args[i]
 	}
+	if wholeType(a) != nil {
+		if name == "" {
+			panic(fmt.Sprintf("atom: task %q takes a struct, whose fields are what it requires: From does not apply", a.name))
+		}
+		names := make([]string, len(a.args))
+		for i := range a.args {
+			names[i] = strconv.Quote(a.args[i].Name)
+		}
+		panic(fmt.Sprintf("atom: task %q has no argument %q; it has %s", a.name, name, strings.Join(names, ", ")))
+	}
+	a.args = append(a.args, Arg{Name: name, Symbol: name})
+	return &a.args[len(a.args)-1]
 }
 
 // Requires adds arguments to an untyped task, each named as its symbol.
@@ -63,19 +75,12 @@ func Requires(symbols ...string) Option {
 	}
 }
 
-// Optional adds arguments that are left out when no one provides them; of those
-// that are already there it makes such ones.
+// Optional lets arguments be left out when no one provides them. It adds those
+// that an untyped task does not have, and panics when a typed one has not.
 func Optional(args ...string) Option {
 	return func(a *Atom) {
-	next:
 		for _, name := range args {
-			for i := range a.args {
-				if a.args[i].Name == name {
-					a.args[i].Optional = true
-					continue next
-				}
-			}
-			a.args = append(a.args, Arg{Name: name, Symbol: name, Optional: true})
+			a.arg(name).Optional = true
 		}
 	}
 }

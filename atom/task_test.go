@@ -168,6 +168,12 @@ func TestDefinitionPanics(t *testing.T) {
 		`atom: task "create" has no body`: func() {
 			atom.Task[spec, volume]("create", nil)
 		},
+		`atom: task "create" has no argument "size"; it has "size_gb", "zone", "tier", "Plain"`: func() {
+			atom.Task("create", newCreateVolume(nil), atom.Rebind("size", "disk_gb"))
+		},
+		`atom: task "create" takes a struct, whose fields are what it requires: From does not apply`: func() {
+			atom.Task("create", newCreateVolume(nil), atom.From("size_gb"))
+		},
 		`atom: task "plain" has no body`: func() {
 			atom.New("plain", nil)
 		},

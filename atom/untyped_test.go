@@ -71,6 +71,17 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+func TestRebindAField(t *testing.T) {
+	t.Parallel()
+	a := atom.Task("create", newCreateVolume(nil), atom.Rebind("size_gb", "disk_gb"), atom.Optional("Plain"))
+	if arg := a.Args()[0]; arg.Name != "size_gb" || arg.Symbol != "disk_gb" {
+		t.Errorf("%+v", arg)
+	}
+	if arg := a.Args()[3]; !arg.Optional {
+		t.Errorf("%+v", arg)
+	}
+}
+
 func TestInject(t *testing.T) {
 	t.Parallel()
 	a := atom.Func("f", func(context.Context, spec) (volume, error) { return volume{}, nil }, atom.Inject("size_gb", 20))
