@@ -32,7 +32,7 @@ const (
 // execute runs the command and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	s := &session{in: in, out: out, err: errs}
-	root := s.command()
+	root := s.command() //nolint:contextcheck // cobra hands the context to each command
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if told, ok := errors.AsType[*statusError](err); err != nil && (!ok || !told.told) {

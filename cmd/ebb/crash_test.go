@@ -94,7 +94,7 @@ func (v *victim) look() (s sight, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer store.Close()
+	defer func() { err = errors.Join(err, store.Close()) }()
 	s.run, err = store.Run(ctx, crashRun)
 	if errors.Is(err, storage.ErrNotFound) {
 		return s, nil

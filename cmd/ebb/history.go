@@ -69,7 +69,7 @@ func (s *session) entry(e *storage.Entry) error {
 		}
 		return newJSON(s.out).Encode(entryJSON(e))
 	}
-	at := e.Time.Local().Format(historyTime)
+	at := clock(e.Time, historyTime)
 	if e.Kind == storage.EntryEvent {
 		line := fmt.Sprintf("%4d  %4d  %s  %-28s %s", e.Number, e.Prev, at, e.Type, plainText(e.Path))
 		_, err := fmt.Fprintln(s.out, strings.TrimRight(line, " "))

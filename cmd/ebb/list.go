@@ -73,7 +73,7 @@ func (s *session) list(ctx context.Context, store storage.Store, q storage.RunQu
 func columns(run *storage.Run) []string {
 	c := []string{run.ID, run.Flow, run.State.String(), "", "", ""}
 	if !run.Started.IsZero() {
-		c[3] = run.Started.Local().Format(time.DateTime)
+		c[3] = clock(run.Started, time.DateTime)
 	}
 	if !run.Ended.IsZero() {
 		c[4] = span(run.Ended.Sub(run.Started))

@@ -207,6 +207,11 @@ func (p page) paint(text, colour string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
+// clock returns a time for people, who live in a time zone. JSON has UTC.
+func clock(t time.Time, layout string) string {
+	return t.Local().Format(layout) //nolint:gosmopolitan // the user's own zone is meant
+}
+
 // span returns a length of time for people.
 func span(d time.Duration) string {
 	switch {

@@ -73,12 +73,12 @@ func (r *lineReporter) happened(ev engine.Event) {
 		return // the end is told by rested
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s", c.at.Local().Format(time.TimeOnly), plainText(c.path), c.to)
+	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), plainText(c.path), c.to)
 	if c.failure != nil {
 		b.WriteString(" " + cause(c.failure))
 	}
 	if !c.due.IsZero() {
-		b.WriteString(" until " + c.due.Local().Format(time.TimeOnly))
+		b.WriteString(" until " + clock(c.due, time.TimeOnly))
 	}
 	fmt.Fprintln(r.out, b.String())
 }

@@ -14,7 +14,7 @@ func (s *session) withStore(ctx context.Context, f func(storage.Store) error, op
 	if err != nil {
 		return unreachable(err)
 	}
-	defer func() { err = errors.Join(err, unreachable(store.Close())) }()
+	defer func() { err = errors.Join(err, unreachable(store.Close())) }() //nolint:contextcheck // what is open is closed, whatever became of ctx
 	return f(store)
 }
 

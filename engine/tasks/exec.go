@@ -192,7 +192,10 @@ func begin(text []byte, limit int) string {
 
 // failed returns the failure of a program that ended with another status than 0.
 func failed(state *os.ProcessState, out *head, errs *tail) error {
-	var said struct{ Error, Cause string }
+	var said struct {
+		Error string `json:"Error"`
+		Cause string `json:"Cause"`
+	}
 	if json.Unmarshal(out.Bytes(), &said) == nil && said.Error != "" {
 		return atom.Errorf(said.Error, "%s", said.Cause)
 	}

@@ -22,6 +22,10 @@ import (
 
 func TestExec(t *testing.T) {
 	t.Parallel()
+	const (
+		many = `i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1`
+		huge = `printf '"'; head -c 1100000 /dev/zero | tr '\0' x; printf '"'`
+	)
 	tests := map[string]struct {
 		program string // of ./task.sh
 		line    string // behind exec:, when not ./task.sh
@@ -35,14 +39,14 @@ func TestExec(t *testing.T) {
 		"standard error is free":      {program: `echo working >&2; echo 1`, want: `1`},
 		"an unread input":             {program: `exec <&-; echo 2`, want: `2`},
 		"exit status":                 {program: `echo no room >&2; exit 3`, code: "Exec.Exit3", message: "no room"},
-		"end of standard error":       {program: `i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1`, code: "Exec.Exit1", message: "line 1999"},
+		"end of standard error":       {program: many, code: "Exec.Exit1", message: "line 1999"},
 		"a failure of its own":        {program: `echo '{"Error":"Full","Cause":"no room"}'; echo x >&2; exit 1`, code: "Full", message: "no room"},
 		"an Error with status 0":      {program: `echo '{"Error":"Full"}'`, want: `{"Error":"Full"}`},
 		"signal":                      {program: `kill -KILL $$`, code: "Exec.SignalKILL"},
 		"no JSON":                     {program: `echo hello`, code: "Runtime.MarshalError", message: "the output is no JSON: hello"},
 		"two values":                  {program: `echo 1 2`, code: "Runtime.MarshalError", message: "the output is no JSON: 1 2"},
 		"300 KiB pass":                {program: `printf '"'; head -c 307200 /dev/zero | tr '\0' x; printf '"'`, want: `"` + strings.Repeat("x", 307200) + `"`},
-		"more than a value may be":    {program: `printf '"'; head -c 1100000 /dev/zero | tr '\0' x; printf '"'`, code: atom.CodeTooLarge, message: "the output is larger than 1048576 bytes"},
+		"more than a value may be":    {program: huge, code: atom.CodeTooLarge, message: "the output is larger than 1048576 bytes"},
 		"a program that is not there": {line: `./gone.sh`, code: "Exec.NotFound"},
 		"what is left behind":         {program: `sleep 60 >/dev/null 2>&1 & echo 3`, want: `3`},
 	}
@@ -131,7 +135,7 @@ func TestExecKillsGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pipe.Close()
+	defer func() { _ = pipe.Close() }() // it was only read
 	line, err := bufio.NewReader(pipe).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +144,7 @@ func TestExecKillsGroup(t *testing.T) {
 	if err := <-ended; !errors.Is(err, wanted) {
 		t.Errorf("got %v; want the context's cause", err)
 	}
-	for _, text := range strings.Fields(line) {
+	for text := range strings.FieldsSeq(line) {
 		pid, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatal(err)
@@ -195,19 +199,21 @@ func TestCheck(t *testing.T) {
 	r.Map("arn:aws:lambda:eu-west-1:1:function:Ship", "ship")
 	r.Add("local:price", nothing{})
 	tests := map[string]string{
-		"exec:./there.sh":           "",
-		"exec:sh -c ':'":            "",
-		"exec:./gone.sh":            "tasks: exec:./gone.sh: there is no program " + dir + "/gone.sh (the path starts from the definition's folder)",
-		"exec:no-such-program-here": "tasks: exec:no-such-program-here: there is no program no-such-program-here (it is looked up along PATH; write ./no-such-program-here for one beside the definition)",
-		"exec:./plain.sh":           "tasks: exec:./plain.sh: " + dir + "/plain.sh may not be run (chmod +x " + dir + "/plain.sh)",
-		"exec: ":                    "tasks: exec:  names no program (such as exec:./book.sh flight)",
-		"exec:./there.sh 'a":        "tasks: exec:./there.sh 'a: the quote ' is not closed",
-		"https://example.org/x":     "",
-		"https:///x":                "tasks: https:///x names no host (such as https://example.org/book)",
-		"local:price":               "",
-		"local:prise":               "tasks: there is no task local:prise (use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
-		"arn:aws:lambda:eu-west-1:1:function:Pay":  "",
-		"arn:aws:lambda:eu-west-1:1:function:Ship": "tasks: arn:aws:lambda:eu-west-1:1:function:Ship is mapped to ship, which is no task (use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
+		"exec:./there.sh": "",
+		"exec:sh -c ':'":  "",
+		"exec:./gone.sh":  "tasks: exec:./gone.sh: there is no program " + dir + "/gone.sh (the path starts from the definition's folder)",
+		"exec:no-such-program-here": "tasks: exec:no-such-program-here: there is no program no-such-program-here " +
+			"(it is looked up along PATH; write ./no-such-program-here for one beside the definition)",
+		"exec:./plain.sh":       "tasks: exec:./plain.sh: " + dir + "/plain.sh may not be run (chmod +x " + dir + "/plain.sh)",
+		"exec: ":                "tasks: exec:  names no program (such as exec:./book.sh flight)",
+		"exec:./there.sh 'a":    "tasks: exec:./there.sh 'a: the quote ' is not closed",
+		"https://example.org/x": "",
+		"https:///x":            "tasks: https:///x names no host (such as https://example.org/book)",
+		"local:price":           "",
+		"local:prise":           "tasks: there is no task local:prise (use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
+		"arn:aws:lambda:eu-west-1:1:function:Pay": "",
+		"arn:aws:lambda:eu-west-1:1:function:Ship": "tasks: arn:aws:lambda:eu-west-1:1:function:Ship is mapped to ship, which is no task " +
+			"(use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
 	}
 	for name, want := range tests {
 		got := ""

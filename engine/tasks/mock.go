@@ -43,12 +43,15 @@ type answer struct {
 // mockFile is the file's form, as Step Functions Local reads it.
 type mockFile struct {
 	StateMachines map[string]struct {
-		TestCases map[string]map[string]string
-	}
+		TestCases map[string]map[string]string `json:"TestCases"`
+	} `json:"StateMachines"`
 	MockedResponses map[string]map[string]struct {
-		Return json.RawMessage
-		Throw  *struct{ Error, Cause string }
-	}
+		Return json.RawMessage `json:"Return"`
+		Throw  *struct {
+			Error string `json:"Error"`
+			Cause string `json:"Cause"`
+		} `json:"Throw"`
+	} `json:"MockedResponses"`
 }
 
 // ParseMocks reads a mock file of Step Functions Local:

@@ -112,7 +112,7 @@ func TestParseMocksRefuses(t *testing.T) {
 		"no machine":    {`{}`, "", `tasks: m.json: StateMachines has no "trip" (it has none)`},
 		"no case":       {one(``), "x", `tasks: m.json: no test case "x" (name one behind #: c)`},
 		"no response":   {one(``), "c", `tasks: m.json: the state "S" is to answer "R", which MockedResponses does not have (it has none)`},
-		"bad number":    {one(`"R": {"x": {"Return": 1}}`), "c", `tasks: m.json: MockedResponses/R/x: the name must be an attempt or a range of them, such as 0 or 1-2, up to 10000`},
+		"bad number":    {one(`"R": {"x": {"Return": 1}}`), "c", `tasks: m.json: MockedResponses/R/x: the name must be an attempt or a range of them, such as 0 or 1-2`},
 		"huge range":    {one(`"R": {"0-99999999999": {"Return": 1}}`), "c", `tasks: m.json: MockedResponses/R/0-99999999999: the name must be an attempt`},
 		"both":          {one(`"R": {"0": {"Return": 1, "Throw": {"Error": "E"}}}`), "c", `tasks: m.json: MockedResponses/R/0 must have one of Return and Throw`},
 		"no error":      {one(`"R": {"0": {"Throw": {}}}`), "c", `tasks: m.json: MockedResponses/R/0/Throw must have Error`},
