@@ -10,6 +10,15 @@ import (
 // ErrLocked is returned by Try when another holds the lock.
 var ErrLocked = errors.New("filelock: locked by another")
 
+// mode is how a lock is taken.
+type mode uint8
+
+const (
+	waiting mode = iota // exclusive, as soon as it is free
+	trying              // exclusive, if it is free
+	shared              // with others who do so, if nobody holds it exclusively
+)
+
 // A Lock is a file that may be locked. It is not for use by several goroutines
 // at once.
 type Lock struct{ file *os.File }
@@ -45,6 +54,21 @@ func Create(path string) (*Lock, error) {
 	}
 }
 
+// Probe finds out whether somebody holds the lock of the file, which it does not
+// create, and returns ErrLocked if so. Otherwise nobody can take the lock until
+// the returned one is closed or removed, but others may probe it, too.
+func Probe(path string) (*Lock, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("filelock: %w", err)
+	}
+	l := &Lock{f}
+	if err := l.wrap("probe", lock(f, shared)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
 // current reports whether the locked file is still the one under its path.
 func (l *Lock) current() bool {
 	held, err := l.file.Stat()
@@ -56,10 +80,10 @@ func (l *Lock) current() bool {
 }
 
 // Lock waits until it holds the lock.
-func (l *Lock) Lock() error { return l.wrap("lock", lock(l.file, true)) }
+func (l *Lock) Lock() error { return l.wrap("lock", lock(l.file, waiting)) }
 
 // Try takes the lock, or returns ErrLocked.
-func (l *Lock) Try() error { return l.wrap("lock", lock(l.file, false)) }
+func (l *Lock) Try() error { return l.wrap("lock", lock(l.file, trying)) }
 
 // Unlock lets go of the lock.
 func (l *Lock) Unlock() error { return l.wrap("unlock", unlock(l.file)) }

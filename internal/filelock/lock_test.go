@@ -158,3 +158,37 @@ func TestNoFolder(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	if _, err := filelock.Probe(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("Probe of no file: %v", err)
+	}
+	holder := open(t, path)
+	if err := holder.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := filelock.Probe(path); !errors.Is(err, filelock.ErrLocked) {
+		t.Fatalf("Probe of a held lock: %v", err)
+	}
+	if err := holder.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	var probes []*filelock.Lock
+	for range 2 { // which do not take each other for a holder
+		p, err := filelock.Probe(path)
+		if err != nil {
+			t.Fatalf("Probe of a free lock: %v", err)
+		}
+		probes = append(probes, p)
+	}
+	if err := holder.Try(); !errors.Is(err, filelock.ErrLocked) {
+		t.Errorf("Try while others look: %v", err)
+	}
+	for _, p := range probes {
+		if err := p.Remove(); err != nil {
+			t.Error(err)
+		}
+	}
+}

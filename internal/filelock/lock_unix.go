@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-func lock(f *os.File, wait bool) error {
-	how := syscall.LOCK_EX
-	if !wait {
-		how |= syscall.LOCK_NB
-	}
-	err := flock(f, how)
+func lock(f *os.File, m mode) error {
+	err := flock(f, [...]int{
+		waiting: syscall.LOCK_EX,
+		trying:  syscall.LOCK_EX | syscall.LOCK_NB,
+		shared:  syscall.LOCK_SH | syscall.LOCK_NB,
+	}[m])
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrLocked
 	}

@@ -21,17 +21,18 @@ const (
 	allBytes        = ^uint32(0)
 )
 
-func lock(f *os.File, wait bool) error {
-	flags := uintptr(exclusive)
-	if !wait {
-		flags |= failImmediately
-	}
+func lock(f *os.File, m mode) error {
+	flags := [...]uintptr{
+		waiting: exclusive,
+		trying:  exclusive | failImmediately,
+		shared:  failImmediately,
+	}[m]
 	var at syscall.Overlapped
 	ok, _, err := lockFileEx.Call(f.Fd(), flags, 0, uintptr(allBytes), uintptr(allBytes), uintptr(unsafe.Pointer(&at)))
 	switch {
 	case ok != 0:
 		return nil
-	case !wait && (errors.Is(err, syscall.Errno(violation)) || errors.Is(err, syscall.Errno(pending))):
+	case m != waiting && (errors.Is(err, syscall.Errno(violation)) || errors.Is(err, syscall.Errno(pending))):
 		return ErrLocked
 	}
 	return err

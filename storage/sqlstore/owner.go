@@ -27,9 +27,13 @@ func lockFile(db, id string) string { return db + "-owner-" + id }
 func newOwner(db string) (storage.Owner, *filelock.Lock, error) {
 	host, _ := os.Hostname() // "" where the system does not say
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
-	o := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
-	lock, err := filelock.Create(lockFile(db, o.ID))
-	return o, lock, err
+	for {
+		o := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
+		lock, err := filelock.Create(lockFile(db, o.ID))
+		if !errors.Is(err, filelock.ErrLocked) { // by one who looks whether the file was left behind
+			return o, lock, err
+		}
+	}
 }
 
 const registerOwner = `INSERT INTO owners (id, host, pid, started, seen) VALUES (?, ?, ?, ?, ?)`
@@ -56,17 +60,28 @@ const (
 	selectOwners = `SELECT id, host, pid, started, seen FROM owners ORDER BY started, id`
 )
 
-// probe reports whether the owner lives. The lock of a dead one is returned: the
-// caller holds it now, and removes it once what was owned is free.
+// probe reports whether the owner lives. The lock of a dead one is returned,
+// unless its file is gone, to be removed once what was owned is free.
 func (s *Store) probe(id string) (dead *filelock.Lock, alive bool, err error) {
 	if id == s.owner.ID {
 		return nil, true, nil
 	}
-	dead, err = filelock.Create(lockFile(s.file, id))
-	if errors.Is(err, filelock.ErrLocked) {
+	dead, err = filelock.Probe(lockFile(s.file, id))
+	switch {
+	case errors.Is(err, filelock.ErrLocked):
 		return nil, true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
 	}
 	return dead, false, err
+}
+
+// remove deletes the lock file of a dead owner, if there is one.
+func remove(dead *filelock.Lock) error {
+	if dead == nil {
+		return nil
+	}
+	return dead.Remove()
 }
 
 const (
@@ -103,7 +118,7 @@ func (s *Store) buryDead(ctx context.Context) error {
 			continue
 		}
 		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return bury(ctx, w, row.ID) }})
-		if err := errors.Join(err, dead.Remove()); err != nil {
+		if err := errors.Join(err, remove(dead)); err != nil {
 			return err
 		}
 	}
@@ -118,13 +133,8 @@ func (s *Store) sweep() error {
 	}
 	for _, name := range names {
 		dead, _, err := s.probe(strings.TrimPrefix(name, lockFile(s.file, "")))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(err, remove(dead)); err != nil {
 			return err
-		}
-		if dead != nil {
-			if err := dead.Remove(); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -161,11 +171,8 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 
 // lives reports whether the owner is alive, and leaves everything as it is.
 func (s *Store) lives(id string) (bool, error) {
-	if _, err := os.Stat(lockFile(s.file, id)); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
 	dead, alive, err := s.probe(id)
-	if alive || err != nil {
+	if dead == nil || err != nil {
 		return alive, err
 	}
 	return false, dead.Close()

@@ -3,6 +3,7 @@
 package sqlstore_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // sound fails the test unless SQLite finds the file in order.
@@ -251,6 +253,65 @@ func TestTakeoverInBegin(t *testing.T) {
 	}
 	if owners, err := s.Owners(t.Context()); err != nil || len(owners) != 1 {
 		t.Errorf("owners: %+v, %v", owners, err)
+	}
+}
+
+// TestTakeoverRace has several stores find out at the same time that an owner is
+// dead: one gets the run, and the others are told of that one.
+func TestTakeoverRace(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	stores := []*sqlstore.Store{open(t, file), open(t, file), open(t, file)}
+	defer func() {
+		for _, s := range stores {
+			shut(t, s)
+		}
+	}()
+	p := start(t, "hold", file, "")
+	run := p.line()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.killed()
+	begun := make(chan string, 2*len(stores))
+	owners := map[string]bool{}
+	for _, s := range stores {
+		owners[s.Owner().ID] = true
+		go func() {
+			_, err := s.Owners(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Runs(context.Background(), storage.RunQuery{Due: time.Now()}); err != nil {
+				t.Error(err)
+			}
+			begun <- ""
+		}()
+		go func() {
+			_, _, err := s.Begin(context.Background(), run)
+			owned, refused := errors.AsType[*storage.OwnedError](err)
+			switch {
+			case refused:
+				begun <- owned.Owner.ID
+			case err != nil:
+				t.Error(err)
+				begun <- ""
+			default:
+				begun <- "me"
+			}
+		}()
+	}
+	won := 0
+	for range 2 * len(stores) {
+		switch id := <-begun; {
+		case id == "me":
+			won++
+		case id != "" && !owners[id]:
+			t.Errorf("refused on account of %s, who is dead", id)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d stores got the run", won)
 	}
 }
 
