@@ -2,6 +2,14 @@
 // the [Store] contract, and a store in memory. Package sqlstore keeps the same
 // in a database; package storagetest is the suite both pass.
 //
+//	s := storage.Memory()
+//	err := s.Create(ctx, storage.Run{ID: "trip-1", Flow: "trip"})
+//	claim, snap, err := s.Begin(ctx, "trip-1")
+//	…
+//	err = s.Commit(ctx, claim, &storage.Checkpoint{Head: head, Atoms: changed, History: entries})
+//
+// Times are kept to the microsecond, in UTC.
+//
 // There are three kinds of writes, and one fence between them.
 //
 // Owner writes. [Store.Begin] raises the run's fence and hands out a [Claim];
