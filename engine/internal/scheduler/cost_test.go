@@ -13,8 +13,8 @@ import (
 
 // tasks returns as many tasks that do nothing.
 func tasks(n int) []flow.Node {
-	do := func(context.Context, atom.Values) (any, error) { return nil, nil } //nolint:nilnil // nothing
-	undo := func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil }
+	do := func(context.Context, atom.Values) (any, error) { return nil, nil }                             //nolint:nilnil // nothing
+	undo := func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil } //nolint:nilnil // nothing
 	nodes := make([]flow.Node, n)
 	for i := range nodes {
 		nodes[i] = atom.Untyped(fmt.Sprintf("t%06d", i), do, undo)
@@ -60,6 +60,7 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 				ev = scheduler.Event{Kind: scheduler.Continue}
 			case scheduler.Over:
 				return c.FlowTo, commands
+			default: // flow states, what is remembered
 			}
 		}
 		if ev.Kind == scheduler.Idle && at < len(ended) {

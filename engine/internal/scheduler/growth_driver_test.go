@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -22,6 +23,7 @@ type gardener struct {
 	gap     int  // how many commits later it dies again, one more each time; 0 is not again
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
 	pick    func(n int) int
+	asked   func(c *flow.Cause) // sees every question to the language
 	input   atom.Value
 	plan    *flow.Plan
 	sched   *scheduler.Scheduler
@@ -192,6 +194,9 @@ func (g *gardener) feed(ev scheduler.Event) int {
 func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	switch c.Op {
 	case scheduler.Write, scheduler.Notify:
+		if n := c.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskRunning && n.Spec.Kind != flow.Timer && n.Spec.Due.After(g.now) {
+			g.tb.Errorf("%s began %v too early", n.Path, n.Spec.Due.Sub(g.now))
+		}
 		g.keep(*c)
 		if c.Op == scheduler.Notify && g.each && !whole {
 			g.flush()
@@ -298,10 +303,24 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	if fork := c.Scope.Parent; fork != nil {
 		ask.Shared = fork.Spec.Group.Shared
 	}
-	if k := c.Cause.Kind; k == flow.JoinFailed && c.Cause.EndNote == nil || k == flow.Joined && len(c.Cause.Results) > 0 && c.Cause.EndNote == nil {
-		g.tb.Errorf("%v of %q: no note of the child that decided", k, c.Cause.Name)
+	if k := c.Cause.Kind; k == flow.JoinFailed || k == flow.Joined && len(c.Cause.Results) > 0 {
+		g.checkNote(c)
+	}
+	if g.asked != nil {
+		g.asked(c.Cause)
 	}
 	return &scheduler.Event{Kind: scheduler.Grown, Growth: toy{}.Grow(ask)}
+}
+
+// checkNote checks that a join is told the note of the child that decided it.
+func (g *gardener) checkNote(c *scheduler.Command) {
+	note, attempt := decode[string](c.Cause.EndNote), int(c.Node.Rec.Attempt)
+	if want := scheduler.ChildPath(c.Node.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
+		g.tb.Errorf("%q failed by the child noted %q, want %q", c.Node.Path, note, want)
+	}
+	if want := strings.TrimSuffix(scheduler.ChildPath(c.Node.Path, attempt, 0), "0]"); !strings.HasPrefix(note, want) {
+		g.tb.Errorf("%q joined by the child noted %q", c.Node.Path, note)
+	}
 }
 
 // launch makes the calls that are due: their effects happen now, their ends are

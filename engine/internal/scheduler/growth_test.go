@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/flow"
 )
 
 func work(name string) toyStep { return toyStep{Kind: "work", Name: name, Undo: true} }
@@ -13,6 +15,8 @@ func work(name string) toyStep { return toyStep{Kind: "work", Name: name, Undo: 
 func failing(name string, fails, retries int) toyStep {
 	return toyStep{Kind: "work", Name: name, Undo: true, Fails: fails, Retries: retries}
 }
+
+func pause(name string, d time.Duration) toyStep { return toyStep{Kind: "timer", Name: name, After: d} }
 
 func chain(steps ...toyStep) toyFlow { return toyFlow{Steps: steps} }
 
@@ -44,7 +48,7 @@ var toyPrograms = []struct {
 		end: `SUCCESS value "done" failure "" timed out false`,
 	},
 	{
-		name: "more and timer", program: chain(work("a"), toyStep{Kind: "more"}, toyStep{Kind: "timer", Name: "t", After: time.Minute}, toyStep{Kind: "more"}, work("b")),
+		name: "more and timer", program: chain(work("a"), toyStep{Kind: "more"}, pause("t", time.Minute), toyStep{Kind: "more"}, work("b")),
 		end: `SUCCESS value "done" failure "" timed out false`,
 	},
 	{
@@ -81,14 +85,14 @@ var toyPrograms = []struct {
 	},
 	{
 		name: "a failing child ends its siblings", program: chain(work("a"), fork("f",
-			chain(work("x"), failing("y", 9, 0), work("z")), chain(toyStep{Kind: "timer", Name: "t", After: time.Hour}, work("never")),
-			chain(fork("g", chain(work("u"), work("u2"), work("u3"), work("u4")), chain(toyStep{Kind: "timer", Name: "t", After: time.Hour}))))),
+			chain(work("x"), failing("y", 9, 0), work("z")), chain(pause("t", time.Hour), work("never")),
+			chain(fork("g", chain(work("u"), work("u2"), work("u3"), work("u4")), chain(pause("t", time.Hour)))))),
 		end: `REVERTED value  failure "Boom" timed out false`,
 	},
 	{
 		name: "a fork is tried again", program: chain(work("a"), toyStep{
 			Kind: "fork", Name: "f", Retries: 1, After: time.Minute,
-			Flows: []toyFlow{chain(work("x"), failing("y", 1, 0)), chain(work("z"), toyStep{Kind: "timer", Name: "t", After: time.Hour})},
+			Flows: []toyFlow{chain(work("x"), failing("y", 1, 0)), chain(work("z"), pause("t", time.Hour))},
 		}, work("b")),
 		end: `SUCCESS value "done" failure "" timed out false`,
 	},
@@ -110,7 +114,7 @@ var toyPrograms = []struct {
 	{
 		name: "overdue", program: toyFlow{
 			Deadline: time.Minute,
-			Steps:    []toyStep{work("a"), fork("f", chain(work("x"), toyStep{Kind: "timer", Name: "t", After: time.Hour}), chain(work("y")))},
+			Steps:    []toyStep{work("a"), fork("f", chain(work("x"), pause("t", time.Hour)), chain(work("y")))},
 		},
 		end: `REVERTED value  failure "Timeout" timed out true`, undone: []string{"f[1]/y", "f[0]/x", "a"},
 	},
@@ -199,6 +203,43 @@ func TestGrowthSuspend(t *testing.T) {
 				if len(c.undone) > 0 && slices.Sorted(slices.Values(g.undone))[0] != slices.Sorted(slices.Values(c.undone))[0] {
 					t.Errorf("suspended after commit %d: undone %v, want %v", at, g.undone, c.undone)
 				}
+			}
+		})
+	}
+}
+
+// TestAborted shows what a language is told of the nodes that were ended
+// because a child failed, or because the flow was overdue.
+func TestAborted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		program toyFlow
+		kind    flow.CauseKind
+		want    []string
+	}{
+		{
+			"a child failed", chain(fork("f", chain(work("x"), failing("y", 9, 0)), chain(pause("t", time.Hour)),
+				chain(fork("g", chain(pause("u", time.Hour)), chain(work("v"), pause("w", time.Hour)))))),
+			flow.JoinFailed, []string{"f[1]/t", "f[2]/g", "f[2]/g[0]/u", "f[2]/g[1]/w"},
+		},
+		{
+			"overdue", toyFlow{Deadline: time.Minute, Steps: []toyStep{fork("f", chain(pause("t", time.Hour)), chain(pause("u", time.Hour)))}},
+			flow.Overdue, []string{"f", "f[0]/t", "f[1]/u"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := newGardener(t, c.program)
+			var got []string
+			g.asked = func(cause *flow.Cause) {
+				if cause.Kind == c.kind {
+					got = cause.Aborted
+				}
+			}
+			g.play()
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
