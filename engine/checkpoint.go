@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -167,16 +168,21 @@ func (d *driver) renew() {
 // passing, with a growing wait in between.
 const commitTries = 4
 
+// final are the errors that offering the same checkpoint again does not mend.
+var final = []error{
+	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound,
+}
+
 // commit offers the checkpoint until it is taken, refused, or the tries are
 // used up. Offering it twice is safe: the store's guard tells.
 func (d *driver) commit() error {
 	wait := 20 * time.Millisecond
 	for try := 1; ; try++ {
 		err := d.e.store.Commit(d.storeCtx(), d.claim, &d.cp)
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrCorrupt), try == commitTries:
+		}
+		if try == commitTries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
 			return d.storeError(err)
 		}
 		d.e.log.Warn("the store did not take a checkpoint; trying again", "run", d.claim.Run, "try", try, "error", err)

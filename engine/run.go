@@ -48,7 +48,7 @@ func (e *Engine) Run(ctx context.Context, id string, opts ...RunOption) (*Result
 	}
 	d, err := e.driver(ctx, claim, snap)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, e.store.Release(context.WithoutCancel(ctx), claim, snap.Run.Bell, time.Time{}))
 	}
 	e.log.Info("run begins", "run", id, "flow", e.plan.Flow, "state", snap.Run.State)
 	if err := d.drive(true); err != nil {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,10 @@ type analysis struct {
 
 // analyse looks at a node and all within it, and notes the problems it finds.
 func (c *compiler) analyse(n Node, in string) *analysis {
+	if isNil(n) {
+		c.problemf(in, "", "", ErrInvalid, "flow %q holds a nil %T; leave it out", in, n)
+		return nil
+	}
 	switch n := n.(type) {
 	case *atom.Atom:
 		c.enter(n, n.Name(), in)
@@ -181,8 +186,17 @@ func (c *compiler) link(a *analysis, p *pattern) {
 	}
 }
 
-func nameOf(n Node) string {
+// isNil reports whether there is no node at all, also behind a type.
+func isNil(n Node) bool {
 	if n == nil {
+		return true
+	}
+	v := reflect.ValueOf(n)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func nameOf(n Node) string {
+	if isNil(n) {
 		return "<nil>"
 	}
 	return n.Name()

@@ -24,7 +24,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 		nodes:  map[any]bool{},
 		inputs: inputs,
 	}
-	if root == nil {
+	if isNil(root) {
 		return nil, Problems{{Kind: ErrInvalid, Text: "there is no flow to compile"}}
 	}
 	c.plan.Flow = root.Name()

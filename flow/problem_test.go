@@ -141,3 +141,16 @@ func TestRefusedFlowIsUnchanged(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNilNodes: a node that is not there is a mistake with a place, not a panic.
+func TestNilNodes(t *testing.T) {
+	t.Parallel()
+	for _, root := range []flow.Node{
+		nil, (*flow.LinearFlow)(nil), flow.Linear("f", nil), flow.Linear("f", (*atom.Atom)(nil)),
+		flow.Graph("f", (*flow.GrowingFlow)(nil)), flow.Unordered("f", (*flow.GraphFlow)(nil)),
+	} {
+		if _, err := flow.Compile(root, nil); !errors.Is(err, flow.ErrInvalid) {
+			t.Errorf("%T: %v; want it refused as invalid", root, err)
+		}
+	}
+}
