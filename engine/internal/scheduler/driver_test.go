@@ -2,7 +2,9 @@ package scheduler_test
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -27,6 +29,11 @@ type driver struct {
 
 	writes  int
 	crashAt int // after which write the process dies; 0 is never
+
+	root   func() flow.Node // what to run, when it is not the case's flow
+	waits  map[int32]time.Time
+	now    time.Time
+	waited time.Duration // in all
 
 	// next picks which of the completions at hand is told next; -1 is none yet.
 	next func(n int) int
@@ -59,6 +66,9 @@ func newDriver(t rapid.TB, c *conformance.TaskFlowCase) (*driver, error) {
 // build makes a new scheduler over a newly built flow.
 func (d *driver) build() error {
 	root, inputs := taskflowtest.Build(d.c, d.world)
+	if d.root != nil {
+		root = d.root()
+	}
 	plan, err := flow.Compile(root, inputs)
 	if err != nil {
 		return err
@@ -117,7 +127,7 @@ func (d *driver) play() *conformance.TaskFlowOutcome {
 // segment runs until the run rests or crashes.
 func (d *driver) segment(op string, fresh bool) conformance.TaskFlowRun {
 	d.run = conformance.TaskFlowRun{Op: op}
-	d.hits, d.fired, d.done, d.answer, d.ended = 0, false, false, nil, nil
+	d.hits, d.fired, d.done, d.answer, d.ended, d.waits = 0, false, false, nil, nil, map[int32]time.Time{}
 	if op == "reset_run" {
 		d.step(scheduler.Event{Kind: scheduler.Reset})
 	}
@@ -150,12 +160,13 @@ func (d *driver) following() scheduler.Event {
 
 // step tells one event and does what is commanded.
 func (d *driver) step(ev scheduler.Event) {
+	ev.Now = d.now
 	cmds := slices.Clone(d.sched.Step(ev))
 	if d.watch != nil {
 		d.watch(ev, cmds)
 	}
 	if ev.Kind == scheduler.Idle && len(cmds) == 0 && len(d.ended) == 0 {
-		d.t.Fatalf("stalled in %v", d.sched.Flow())
+		d.wait()
 	}
 	for i := range cmds {
 		if d.saw != nil && cmds[i].Op == scheduler.Notify {
@@ -173,6 +184,19 @@ func (d *driver) step(ev scheduler.Event) {
 	}
 }
 
+// wait lets time pass until the first wait is over.
+func (d *driver) wait() {
+	if len(d.waits) == 0 {
+		d.t.Fatalf("stalled in %v", d.sched.Flow())
+	}
+	byDue := func(a, b int32) int { return d.waits[a].Compare(d.waits[b]) }
+	a := slices.MinFunc(slices.Sorted(maps.Keys(d.waits)), byDue)
+	d.waited += d.waits[a].Sub(d.now)
+	d.now = d.waits[a]
+	delete(d.waits, a)
+	d.answer = &scheduler.Event{Kind: scheduler.Fired, Atom: a}
+}
+
 func (d *driver) do(c *scheduler.Command) {
 	switch c.Op {
 	case scheduler.Write:
@@ -184,6 +208,10 @@ func (d *driver) do(c *scheduler.Command) {
 	case scheduler.FlowState:
 		d.kept.flow = c.FlowTo
 		d.tell("", c.FlowTo.String(), []string{"F", c.FlowFrom.String(), c.FlowTo.String()})
+	case scheduler.Wait:
+		d.waits[c.Atom] = c.Due
+	case scheduler.Unwait:
+		delete(d.waits, c.Atom)
 	case scheduler.Remember:
 		d.kept.memory = c.Memory
 	case scheduler.Execute:
@@ -262,7 +290,9 @@ func (d *driver) revert(c *scheduler.Command) scheduler.Event {
 	}
 	var err error
 	if a.Kind() == atom.KindRetry {
-		err = a.Controller().(atom.Undoer).Undo(context.Background(), c.Tries, c.Outcome.Failures())
+		if undoer, ok := a.Controller().(atom.Undoer); ok {
+			err = undoer.Undo(context.Background(), c.Tries, c.Outcome.Failures())
+		}
 	} else {
 		ev.Result, err = a.Body().Revert(context.Background(), c.Values, c.Outcome)
 	}
