@@ -350,3 +350,37 @@ func TestCrashAtFailpoints(t *testing.T) {
 		}
 	})
 }
+
+// TestCrashTakesProgramsAlong kills a process while a program of its works, and
+// sees that the program is gone.
+func TestCrashTakesProgramsAlong(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ties a program's life to another's")
+	}
+	v := newVictim(t, "steps.asl.json")
+	v.file = filepath.Join(v.dir, "wait.json")
+	definition := `{"StartAt": "A", "States": {"A": {"Type": "Task", "End": true,
+		"Resource": "exec:sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 600'"}}}`
+	if err := os.WriteFile(v.file, []byte(definition), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := v.begin("")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid []byte
+	for len(pid) == 0 {
+		pid, _ = os.ReadFile(filepath.Join(v.dir, "pid")) // not there yet
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	for {
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+		if _, state, _ := strings.Cut(string(stat), ") "); err != nil || strings.HasPrefix(state, "Z") {
+			return
+		}
+	}
+}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
@@ -15,7 +13,8 @@ import (
 
 // A painter shows a run on a terminal as a tree that is updated in place.
 type painter struct {
-	out    *os.File
+	out    io.Writer
+	size   func() (width, height int)
 	colour bool
 	quit   chan struct{}
 	gone   sync.WaitGroup
@@ -29,8 +28,8 @@ type painter struct {
 // tick is how often clocks and countdowns are brought up to date.
 const tick = 200 * time.Millisecond
 
-func newPainter(out *os.File, t *tree, colour bool) *painter {
-	p := &painter{out: out, tree: t, colour: colour, quit: make(chan struct{})}
+func newPainter(out io.Writer, size func() (width, height int), t *tree, colour bool) *painter {
+	p := &painter{out: out, size: size, tree: t, colour: colour, quit: make(chan struct{})}
 	p.gone.Go(func() {
 		ticker := time.NewTicker(tick)
 		defer ticker.Stop()
@@ -60,10 +59,7 @@ func (p *painter) happened(ev engine.Event) {
 // draw replaces what is on the screen. Of a tree that is higher than the screen
 // the end is shown, which is where things happen.
 func (p *painter) draw() {
-	width, height, err := term.GetSize(int(p.out.Fd()))
-	if err != nil {
-		width, height = 80, 24
-	}
+	width, height := p.size()
 	lines := p.tree.lines(time.Now(), page{width: width, colour: p.colour})
 	if p.below != "" {
 		lines = append(lines, page{width: width}.cut(p.below))
@@ -101,10 +97,7 @@ func (p *painter) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// All of it now: nothing is drawn over it any more.
-	width, _, err := term.GetSize(int(p.out.Fd()))
-	if err != nil {
-		width = 80
-	}
+	width, _ := p.size()
 	p.replace(p.tree.lines(time.Now(), page{width: width, colour: p.colour}))
 }
 

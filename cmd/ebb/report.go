@@ -34,7 +34,7 @@ func (s *session) reporter(flow, run string) reporter {
 		return &jsonReporter{out: newJSON(s.out), errs: s.err}
 	}
 	if f := s.terminal(); f != nil {
-		return newPainter(f, newTree(flow, run), s.page().colour)
+		return newPainter(f, func() (int, int) { return sizeOf(f) }, newTree(flow, run), s.page().colour)
 	}
 	return &lineReporter{out: s.out, errs: s.err}
 }
@@ -49,16 +49,22 @@ func (s *session) terminal() *os.File {
 	return f
 }
 
+// sizeOf returns the size of a terminal; one that does not tell has the usual.
+func sizeOf(f *os.File) (width, height int) {
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width == 0 || height == 0 {
+		return 80, 24
+	}
+	return width, height
+}
+
 // page returns how wide output may be, and whether it is coloured.
 func (s *session) page() page {
 	f := s.terminal()
 	if f == nil {
 		return page{}
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		width = 80
-	}
+	width, _ := sizeOf(f)
 	return page{width: width, colour: os.Getenv("NO_COLOR") == ""}
 }
 
