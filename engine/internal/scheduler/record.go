@@ -37,8 +37,7 @@ type Rare struct {
 	RevertResult  atom.Value
 	RevertFailure *atom.Failure
 	Tries         *atom.History // of a retry
-	After         time.Duration // of a retry that is to try again: how long to wait first
-	Due           time.Time     // when the wait the atom is in ends
+	Due           time.Time     // when the wait that the atom is in, or will be in, ends
 }
 
 // rare returns what is rare about r, for reading.

@@ -68,7 +68,7 @@ func (s *Scheduler) askUp() {
 		r = s.plan.Atoms[r].Retry
 	}
 	if r < 0 {
-		s.settle(atom.VerdictRevert, -1)
+		s.settle(atom.Decision{Verdict: atom.VerdictRevert}, -1)
 		return
 	}
 	rec := &s.rec[r]
@@ -105,18 +105,18 @@ func (s *Scheduler) answered(ev Event) {
 		s.askUp()
 		return
 	}
-	if ev.Decision.Verdict == atom.VerdictRetry {
-		s.rec[res.at].setRare(func(x *Rare) { x.After = ev.Decision.After })
-	}
-	s.settle(ev.Decision.Verdict, res.at)
+	s.settle(ev.Decision, res.at)
 }
 
 // settle gives atoms the intentions that follow from the last answer.
-func (s *Scheduler) settle(v atom.Verdict, by int32) {
+func (s *Scheduler) settle(d atom.Decision, by int32) {
 	res := &s.resolving
-	switch {
+	switch v := d.Verdict; {
 	case v == atom.VerdictRetry:
 		if r := &s.rec[by]; r.Intention != states.IntendRevert {
+			if d.After > 0 { // counted from the decision, so that a crash cannot lose or prolong it
+				r.setRare(func(x *Rare) { x.Due = s.now.Add(d.After) })
+			}
 			s.set(by, r.State, states.IntendRetry)
 		}
 		s.revertAfter(by)
@@ -225,8 +225,8 @@ func (s *Scheduler) retryBefore(n int32) bool {
 // retry lets a retry's flow be tried again, after the wait it asked for.
 func (s *Scheduler) retry(a int32) {
 	r := &s.rec[a]
-	if after := r.rare().After; after > 0 {
-		r.setRare(func(x *Rare) { x.After, x.Due = 0, s.now.Add(after) })
+	if !r.Due().After(s.now) {
+		r.clearDue()
 	}
 	s.set(a, states.TaskRetrying, r.Intention)
 	s.prepareRetry(a)
@@ -258,7 +258,7 @@ func (s *Scheduler) fired(ev Event) {
 		s.overdue()
 	case s.rec[ev.Atom].State == states.TaskRetrying && !s.rec[ev.Atom].Due().IsZero():
 		s.waits--
-		s.rec[ev.Atom].setRare(func(x *Rare) { x.Due = noTime })
+		s.rec[ev.Atom].clearDue()
 		s.touch(ev.Atom)
 		s.push(op{choose, -1})
 	}
@@ -268,7 +268,7 @@ func (s *Scheduler) fired(ev Event) {
 func (s *Scheduler) unwait(a int32) {
 	if r := &s.rec[a]; !r.Due().IsZero() {
 		s.waits--
-		r.setRare(func(x *Rare) { x.Due = noTime })
+		r.clearDue()
 		s.emit(Command{Op: Unwait, Atom: a})
 	}
 }

@@ -475,6 +475,8 @@ func (s *Scheduler) start(a int32) {
 	case states.IntendRevert:
 		if r.State == states.TaskRetrying {
 			s.unwait(a)
+		} else if s.root == nil {
+			r.clearDue() // of a retry that was to try again, and will not
 		}
 		s.set(a, states.TaskReverting, r.Intention)
 		if s.plan.Atoms[a].Language != nil {
