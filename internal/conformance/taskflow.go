@@ -105,22 +105,22 @@ type TaskFlowInterrupt struct {
 
 // A TaskFlowOutcome is all that is known of how a case went.
 type TaskFlowOutcome struct {
-	BuildError       string `json:"build_error"`
-	Runs             []TaskFlowRun
-	InterruptsFired  int `json:"interrupts_fired"`
-	Final            TaskFlowFinal
-	OrderInsensitive bool `json:"order_insensitive"`
+	BuildError       string        `json:"build_error,omitempty"`
+	Runs             []TaskFlowRun `json:"runs"`
+	InterruptsFired  int           `json:"interrupts_fired"`
+	Final            TaskFlowFinal `json:"final"`
+	OrderInsensitive bool          `json:"order_insensitive,omitempty"`
 }
 
 // A TaskFlowRun is one segment of a case: from a start to a rest or a crash.
 type TaskFlowRun struct {
-	Op          string
-	Trace       []TaskFlowChange
-	Calls       []TaskFlowCall
-	Flow        string
-	Raised      []string // nil when nothing was
-	RaisedStale []string `json:"raised_stale"`
-	Crashed     bool
+	Op          string           `json:"op"`
+	Trace       []TaskFlowChange `json:"trace"`
+	Calls       []TaskFlowCall   `json:"calls"`
+	Flow        string           `json:"flow"`
+	Raised      []string         `json:"raised"` // nil when nothing was
+	RaisedStale []string         `json:"raised_stale,omitempty"`
+	Crashed     bool             `json:"crashed,omitempty"`
 }
 
 // A TaskFlowChange is one notification: of the flow ["F", old, new], of a task

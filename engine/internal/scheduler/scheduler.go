@@ -485,10 +485,22 @@ func (s *Scheduler) start(a int32) {
 		}
 		s.busy++
 		in, missing := s.bind(a, s.plan.Atoms[a].RevertArgs())
+		if missing != nil && s.neverCalled(a) {
+			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
+			return
+		}
 		s.emit(Command{Op: Revert, Atom: a, Rec: *r, Values: in, Missing: missing, Outcome: r.outcome(s.Failures()), Tries: r.Tries()})
 	default:
 		s.execute(a)
 	}
+}
+
+// neverCalled reports whether an atom failed because a value was missing: then
+// there is nothing to undo. What provided a value is reverted later than its
+// consumers, so a value that was there for the call is there still.
+func (s *Scheduler) neverCalled(a int32) bool {
+	_, missing := s.bind(a, s.plan.Atoms[a].Args())
+	return missing != nil && s.rec[a].Ended == EndFailure
 }
 
 func (s *Scheduler) execute(a int32) {

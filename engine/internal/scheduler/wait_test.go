@@ -110,6 +110,9 @@ func TestFailureEndsWait(t *testing.T) {
 	if d.kept.flow != states.FlowReverted || d.waited != 0 {
 		t.Errorf("ended %v after waiting %v", d.kept.flow, d.waited)
 	}
+	if len(d.waits) > 0 {
+		t.Errorf("still waits for %v", d.waits)
+	}
 }
 
 // TestOutcome shows what a revert is told about the execution it undoes.

@@ -23,7 +23,7 @@ func NewWorld() *World { return &World{counts: map[string]int{}} }
 func (w *World) Calls() []conformance.TaskFlowCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	calls := w.calls
+	calls := append([]conformance.TaskFlowCall{}, w.calls...)
 	w.calls = nil
 	return calls
 }
