@@ -31,7 +31,7 @@ func (d *driver) launch() {
 		switch {
 		case isRetry:
 			d.ended = append(d.ended, d.nextTry(c))
-		case d.e.parallel == 1 && c.cmd.Node == nil:
+		case d.e.parallel == 1 && c.cmd.Node == nil || d.lone():
 			d.makeHere(c)
 		default:
 			d.fly(c)
@@ -39,12 +39,20 @@ func (d *driver) launch() {
 	}
 }
 
+// lone reports whether a call would be the only thing the run waits for: then
+// nothing can happen before its end, and it need not be made elsewhere.
+func (d *driver) lone() bool {
+	if d.running > 0 || len(d.calls) > 0 || len(d.ended) > 0 {
+		return false
+	}
+	_, waits := d.timers.next()
+	return !waits
+}
+
 // makeHere makes a call on this goroutine. One that was stopped in the middle
 // has no end: wait notices that the process is to stop.
 func (d *driver) makeHere(c *call) {
-	ctx, cancel := context.WithCancel(d.atomCtx)
-	defer cancel()
-	if ev, known := c.make(ctx); known {
+	if ev, known := c.make(d.atomCtx); known {
 		d.ended = append(d.ended, ev)
 	}
 }
