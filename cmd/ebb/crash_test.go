@@ -136,10 +136,7 @@ func (v *victim) recover(want string) (before sight, err error) {
 	if before, err = v.look(); err != nil {
 		return before, err
 	}
-	cmd := v.ebb("", "resume", crashRun)
-	if before.run.ID == "" {
-		cmd = v.begin("") // nothing of it is known
-	}
+	cmd := v.goOn(&before)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != exitReverted {
 		return before, fmt.Errorf("going on: %w; want exit status %d\n%s", err, exitReverted, out)
@@ -148,12 +145,45 @@ func (v *victim) recover(want string) (before sight, err error) {
 	if err != nil {
 		return before, err
 	}
-	var errs []error
 	if diff := cmp.Diff(want, after.end()); diff != "" {
-		errs = append(errs, fmt.Errorf("another end:\n%s", diff))
+		err = fmt.Errorf("another end:\n%s", diff)
 	}
+	return before, errors.Join(err, after.repeats(&before), after.judgeUndo())
+}
+
+// goOn returns the command that goes on with the run, or begins it again when
+// nothing of it is known.
+func (v *victim) goOn(before *sight) *exec.Cmd {
+	if before.run.ID == "" {
+		return v.begin("")
+	}
+	return v.ebb("", "resume", crashRun)
+}
+
+// killed goes on with the run in a process that is killed after some time, and
+// judges what it did until then.
+func (v *victim) killed(after time.Duration) error {
+	before, err := v.look()
+	if err != nil {
+		return err
+	}
+	cmd := v.goOn(&before)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	killer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // how it ended is seen in the store
+	killer.Stop()
+	s, err := v.look()
+	return errors.Join(err, s.repeats(&before))
+}
+
+// repeats returns an error for each step that was called since before though
+// what it was called for was committed then.
+func (s *sight) repeats(before *sight) error {
+	var errs []error
 	done, undone := before.committed(states.TaskSuccess), before.committed(states.TaskReverted)
-	for _, line := range after.journal[len(before.journal):] {
+	for _, line := range s.journal[len(before.journal):] {
 		kind, path := journalLine(line)
 		if kind != "undo" && slices.Contains(done, path) {
 			errs = append(errs, fmt.Errorf("%s was executed again though its success was committed", path))
@@ -162,7 +192,7 @@ func (v *victim) recover(want string) (before sight, err error) {
 			errs = append(errs, fmt.Errorf("%s was undone again though that was committed", path))
 		}
 	}
-	return before, errors.Join(append(errs, after.judgeUndo())...)
+	return errors.Join(errs...)
 }
 
 // journalLine returns what a program wrote about its call.
@@ -268,16 +298,12 @@ func TestCrashAnywhere(t *testing.T) {
 		before, between, after int
 	}
 	sideBySide(kills, func(i int) {
-		cmd := victims[i].begin("")
-		if err := cmd.Start(); err != nil {
-			t.Error(err)
-			return
+		err := victims[i].killed(moments[i])
+		if i%4 == 3 { // who goes on is killed, too
+			err = errors.Join(err, victims[i].killed(moments[i-1]/2))
 		}
-		killer := time.AfterFunc(moments[i], func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // how it ended is seen in the store
-		killer.Stop()
-		s, err := victims[i].recover(want)
-		if err != nil {
+		s, last := victims[i].recover(want)
+		if err := errors.Join(err, last); err != nil {
 			t.Errorf("killed after %v: %v", moments[i], err)
 		}
 		landed.Lock()
@@ -291,10 +317,10 @@ func TestCrashAnywhere(t *testing.T) {
 			landed.between++
 		}
 	})
-	t.Logf("%d kills within %v (seed %d): %d before the first commit, %d between, %d after the last",
+	t.Logf("%d runs killed within %v, a quarter of them twice (seed %d): %d before the first commit, %d between, %d after the last",
 		kills, took.Round(time.Millisecond), seed, landed.before, landed.between, landed.after)
 	if landed.between*2 < kills {
-		t.Errorf("only %d of %d kills landed between the first and the last commit", landed.between, kills)
+		t.Errorf("only %d of %d runs were killed between the first and the last commit", landed.between, kills)
 	}
 }
 
