@@ -45,7 +45,8 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"graph: siblings of an unordered flow do not satisfy each other",
-			flow.Graph("f", flow.Unordered("g", gives("b", "x"), gives("c", "", "x")), gives("a", "x")), []string{"a>b", "a>c"},
+			flow.Graph("f", flow.Unordered("g", gives("b", "x"), gives("c", "", "x")), gives("a", "x")),
+			[]string{"a>b", "a>c"},
 		},
 		{
 			"graph: what a graph's child gets from its ancestor does not count",
@@ -62,7 +63,8 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"graph: what a retry requires counts",
-			flow.Graph("f", flow.Linear("g", task("b")).WithRetry(atom.ForEachOf("list")), gives("a", "list")), []string{"a>g_retry", "g_retry>b"},
+			flow.Graph("f", flow.Linear("g", task("b")).WithRetry(atom.ForEachOf("list")), gives("a", "list")),
+			[]string{"a>g_retry", "g_retry>b"},
 		},
 		{"graph: injected symbols do not count", flow.Graph("f", gives("a", "x"), task("b", atom.Requires("x"), atom.Inject("x", 1))), nil},
 		{"graph: optional arguments do not count", flow.Graph("f", gives("a", "x"), task("b", atom.Optional("x"))), nil},

@@ -98,7 +98,8 @@ func TestDeciders(t *testing.T) {
 		{"into a flow with a retry: the retry", flow.Graph("f", a, guarded).Link(a, guarded, flow.Decide(yes)), []string{"n_retry: a ALL"}},
 		{"out of a flow: no atom's", flow.Graph("f", two, b, a).Link(two, b, flow.Decide(yes)), []string{"b: - ALL"}},
 		{
-			"two links", flow.Graph("f", a, b, two).Link(a, b, flow.Decide(yes)).Link(two, b, flow.When(atom.NewKey[int]("x"), func(int) bool { return true }), flow.LeaveOut(flow.DepthFlow)),
+			"two links", flow.Graph("f", a, b, two).Link(a, b, flow.Decide(yes)).
+				Link(two, b, flow.When(atom.NewKey[int]("x"), func(int) bool { return true }), flow.LeaveOut(flow.DepthFlow)),
 			[]string{"b: a ALL", "b: - FLOW"},
 		},
 		{"dropped with its target", flow.Graph("f", a, b).Link(a, b, flow.Decide(yes)).Target(a), nil},

@@ -47,8 +47,14 @@ func TestProblems(t *testing.T) {
 		{"a flow in two places", flow.Linear("f", inner, flow.Linear("h", inner)), nil, flow.ErrDuplicate, `"g" stands in two places`},
 		{"no name", flow.Linear("f", task("")), nil, flow.ErrInvalid, `flow "f" has an atom without a name`},
 		{"a foreign node", flow.Linear("f", stranger{}), nil, flow.ErrInvalid, `flow "f" holds a flow_test.stranger`},
-		{"two providers", flow.Graph("f", gives("p", "x"), gives("q", "x"), gives("r", "", "x")), nil, flow.ErrAmbiguous, `"r" in graph "f" requires "x", which "p" and "q" both provide`},
-		{"a circle of requirements", flow.Graph("f", gives("p", "x", "y"), gives("q", "y", "x")), nil, flow.ErrCycle, `graph "f" runs in a circle: "p" needs "q" needs "p"`},
+		{
+			"two providers", flow.Graph("f", gives("p", "x"), gives("q", "x"), gives("r", "", "x")), nil, flow.ErrAmbiguous,
+			`"r" in graph "f" requires "x", which "p" and "q" both provide`,
+		},
+		{
+			"a circle of requirements", flow.Graph("f", gives("p", "x", "y"), gives("q", "y", "x")), nil, flow.ErrCycle,
+			`graph "f" runs in a circle: "p" needs "q" needs "p"`,
+		},
 		{"a circle of links", flow.Graph("f", a, b).Link(a, b).Link(b, a), nil, flow.ErrCycle, `runs in a circle`},
 		{"a link to itself", flow.Graph("f", a).Link(a, a), nil, flow.ErrCycle, `"a" needs "a"`},
 		{"a link from a stranger", flow.Graph("f", a).Link(b, a), nil, flow.ErrInvalid, `links "b" to "a", but "b" was not added`},
@@ -60,10 +66,15 @@ func TestProblems(t *testing.T) {
 			`atom "q" requires "volumeid", which nothing before it provides (did you mean "volume_id"?)`,
 		},
 		{
-			"nearly an input", flow.Linear("f", gives("q", "", "volumeid")), map[string]reflect.Type{"volume_id": nil}, flow.ErrMissing,
+			"nearly an input", flow.Linear("f", gives("q", "", "volumeid")),
+			map[string]reflect.Type{"volume_id": nil},
+			flow.ErrMissing,
 			`(did you mean "volume_id"?)`,
 		},
-		{"provided too late", flow.Linear("f", gives("p", "", "x"), gives("q", "x")), nil, flow.ErrMissing, `which atom "q" provides, but not before it; link or reorder them`},
+		{
+			"provided too late", flow.Linear("f", gives("p", "", "x"), gives("q", "x")), nil, flow.ErrMissing,
+			`which atom "q" provides, but not before it; link or reorder them`,
+		},
 		{"provided beside", flow.Unordered("f", gives("q", "x"), gives("p", "", "x")), nil, flow.ErrMissing, `which atom "q" provides, but not before it`},
 		{"nothing provides for revert", flow.Linear("f", task("p", atom.RevertRequires("x"))), nil, flow.ErrMissing, `atom "p" requires "x"`},
 		{
@@ -74,7 +85,8 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			"another type than the input's", atom.Func("q", func(_ context.Context, _ hasPortText) (struct{}, error) { return struct{}{}, nil }),
-			map[string]reflect.Type{"port": reflect.TypeFor[int]()}, flow.ErrType, `atom "q" requires "port" as string, but the input has it as int`,
+			map[string]reflect.Type{"port": reflect.TypeFor[int]()},
+			flow.ErrType, `atom "q" requires "port" as string, but the input has it as int`,
 		},
 		{
 			"a growing flow beside others", flow.Linear("f", flow.Growing("grows", mute{}), task("p")), nil, flow.ErrInvalid,

@@ -221,11 +221,14 @@ func TestAborted(t *testing.T) {
 		{
 			"a child failed", chain(fork("f", chain(work("x"), failing("y", 9, 0)), chain(pause("t", time.Hour)),
 				chain(fork("g", chain(pause("u", time.Hour)), chain(work("v"), pause("w", time.Hour)))))),
-			flow.JoinFailed, []string{"f[1]/t", "f[2]/g", "f[2]/g[0]/u", "f[2]/g[1]/w"},
+			flow.JoinFailed,
+			[]string{"f[1]/t", "f[2]/g", "f[2]/g[0]/u", "f[2]/g[1]/w"},
 		},
 		{
-			"overdue", toyFlow{Deadline: time.Minute, Steps: []toyStep{fork("f", chain(pause("t", time.Hour)), chain(pause("u", time.Hour)))}},
-			flow.Overdue, []string{"f", "f[0]/t", "f[1]/u"},
+			"overdue",
+			toyFlow{Deadline: time.Minute, Steps: []toyStep{fork("f", chain(pause("t", time.Hour)), chain(pause("u", time.Hour)))}},
+			flow.Overdue,
+			[]string{"f", "f[0]/t", "f[1]/u"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

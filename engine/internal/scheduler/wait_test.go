@@ -24,7 +24,7 @@ func failingTimes(name string, times int) *atom.Atom {
 			return nil, errors.New("boom")
 		}
 		return calls, nil
-	}, func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil }) //nolint:nilnil // nothing
+	}, func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil })
 }
 
 // driverOf returns the driver of a flow of the test's own.
