@@ -122,11 +122,9 @@ func (d *driver) enter(to states.Engine) {
 	}
 }
 
-// analyze takes in what has ended and decides what that leads to.
+// analyze takes in what has ended and decides what that leads to. A wish to
+// suspend comes first: what ended before it was seen begins nothing new.
 func (d *driver) analyze() error {
-	if err := d.collect(); err != nil {
-		return err
-	}
 	select {
 	case <-d.suspend:
 		d.suspend = nil
@@ -134,6 +132,9 @@ func (d *driver) analyze() error {
 			return err
 		}
 	default:
+	}
+	if err := d.collect(); err != nil {
+		return err
 	}
 	return d.decide()
 }
