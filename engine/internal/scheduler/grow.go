@@ -112,6 +112,7 @@ func (s *Scheduler) takeUp(scope *Scope) {
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
+	s.unwaitNode(n) // it may have waited since before the run was suspended
 	switch r := &n.Rec; {
 	case r.State == states.TaskPending:
 		s.startNode(n)

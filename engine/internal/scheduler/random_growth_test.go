@@ -55,6 +55,7 @@ func TestGrowthRandom(t *testing.T) {
 		g.gap = rapid.IntRange(1, 20).Draw(t, "gap")
 		g.pick = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
 		g.crashAt = g.gap
+		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
 		g.play()
 		if g.over == nil {
 			return // it died after its last commit

@@ -167,7 +167,10 @@ func (s *Scheduler) begin(fresh bool) {
 		s.reset()
 	}
 	s.setFlow(states.FlowRunning)
-	s.fatal, s.waits = nil, 0
+	s.fatal = nil
+	if s.root == nil {
+		s.waits = 0 // retries found RETRYING wait anew
+	}
 	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
