@@ -17,10 +17,13 @@ type caseMaker struct {
 }
 
 // anyCase draws a case. Without passing, each task does the same at every call
-// and can be reverted.
+// and can be reverted, and nothing is interrupted.
 func anyCase(t *rapid.T, passing bool) *conformance.TaskFlowCase {
 	m := &caseMaker{t: t, passing: passing}
 	c := &conformance.TaskFlowCase{Flow: m.flow(3)}
+	if passing {
+		c.Interrupts = m.interrupts()
+	}
 	c.Options.DeferReverts = rapid.Bool().Draw(t, "defer reverts")
 	return c
 }
@@ -67,6 +70,19 @@ func (m *caseMaker) task() conformance.TaskFlowNode {
 		n.RevertFailAlways = rapid.SampledFrom([]string{"", "", "Stuck"}).Draw(m.t, "revert fails")
 	}
 	return n
+}
+
+// interrupts draws where the run is stopped.
+func (m *caseMaker) interrupts() []conformance.TaskFlowInterrupt {
+	var out []conformance.TaskFlowInterrupt
+	for range rapid.IntRange(0, 3).Draw(m.t, "interrupts") {
+		in := conformance.TaskFlowInterrupt{Mode: rapid.SampledFrom([]string{"suspend", "suspend_reload", "crash"}).Draw(m.t, "mode")}
+		in.At.Atom = rapid.SampledFrom([]string{"t", "r"}).Draw(m.t, "letter") + strconv.Itoa(rapid.IntRange(1, max(1, m.atoms)).Draw(m.t, "number"))
+		in.At.State = rapid.SampledFrom([]string{"RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "RETRYING", "PENDING", "IGNORE"}).Draw(m.t, "state")
+		in.At.Nth = rapid.IntRange(1, 2).Draw(m.t, "nth")
+		out = append(out, in)
+	}
+	return out
 }
 
 // links joins children from earlier to later ones, some with a decider.
