@@ -100,8 +100,8 @@ func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (
 					return
 				}
 				asked = true
-				show.notice("suspending: what runs may end; press Ctrl-C again to stop at once")
 				eng.Suspend()
+				show.notice("suspending: what runs may end; press Ctrl-C again to stop at once")
 			case <-quit:
 				return
 			}
