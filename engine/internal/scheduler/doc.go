@@ -14,4 +14,9 @@
 // and dropped as soon as they are of no more use, so a run that loops for ever
 // stays small. What such a node did and can be undone is on a stack in the
 // store; when the flow is undone, the scheduler asks for it from the top.
+//
+// A run may die after any command of a plan that keeps something, and goes on
+// from the records as they were kept up to there. Of a growing flow all commands
+// of one Step are kept together or not at all: an answer of its language is a
+// whole.
 package scheduler

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// fillFork begins children as slots are free.
+func (s *Scheduler) fillFork(n *Node) {
+	g := n.Spec.Group
+	for n.begun < g.Count && n.failedAt < 0 && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
+		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
+		n.begun++
+		n.children = append(n.children, c)
+		s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
+		if s.flow == states.FlowRunning {
+			s.wonder(c, nil, flow.Cause{Kind: flow.Begin})
+		}
+	}
+}
+
+// childPath names a fork's child. Children of a further attempt are others than
+// those of the one before.
+func (n *Node) childPath(i int) string { return ChildPath(n.Path, int(n.Rec.Attempt), i) }
+
+// ChildPath returns the path of the child of a fork that the given attempt made.
+func ChildPath(fork string, attempt, i int) string {
+	if attempt > 1 {
+		fork += "@" + strconv.Itoa(attempt)
+	}
+	return fork + "[" + strconv.Itoa(i) + "]"
+}
+
+// noteEnd keeps, as the result of a fork that has not ended, what the child that
+// decided its end, or ended last, wants its language to be told.
+func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
+	if fork.failedAt >= 0 || string(fork.Rec.Result) == string(end.Note) {
+		return
+	}
+	fork.Rec.Result = end.Note
+	s.emit(Command{Op: Write, Atom: -1, Node: fork, Rec: fork.Rec})
+}
+
+// childFailed ends the siblings of the first child that failed.
+func (s *Scheduler) childFailed(fork *Node, child *Scope) {
+	if fork.failedAt >= 0 || fork.stopped {
+		return
+	}
+	fork.failedAt, fork.failure = child.Index, child.Rec.Failure
+	for _, c := range slices.Clone(fork.children) {
+		s.stop(c)
+	}
+}
+
+// joinFork ends a fork whose children have all ended.
+func (s *Scheduler) joinFork(n *Node) {
+	if n.Rec.State != states.TaskRunning || len(n.children) > 0 {
+		return
+	}
+	switch {
+	case n.stopped:
+		s.retire(n)
+		s.setNode(n, states.TaskCancelled)
+		s.settleScope(n.Scope)
+	case n.failedAt >= 0:
+		n.Rec.Failure, n.Rec.Ended = n.failure, EndFailure
+		s.setNode(n, states.TaskFailure)
+		s.nodeEnded(n)
+	case n.done == n.Spec.Group.Count:
+		n.Rec.Ended = EndValue
+		s.setNode(n, states.TaskSuccess)
+		s.nodeEnded(n)
+	}
+}

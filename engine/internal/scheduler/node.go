@@ -1,0 +1,244 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A Node is a grown node: a task, a timer or a fork.
+type Node struct {
+	Scope  *Scope
+	Path   string
+	Spec   flow.Spec
+	Rec    Record
+	Kept   bool // its record is needed to go on
+	serial int64
+
+	executing bool
+	waiting   bool
+	stopped   bool // cancelled; its end is still awaited
+
+	children []*Scope // of a fork: those begun and not closed
+	begun    int      // of a fork: how many children were made
+	results  []atom.Value
+	done     int
+	failedAt int // which child failed first; -1 when none did
+	failure  *atom.Failure
+}
+
+func (s *Scheduler) takeUpNode(n *Node) {
+	s.unwaitNode(n) // it may have waited since before the run was suspended
+	switch r := &n.Rec; {
+	case r.State == states.TaskPending:
+		s.startNode(n)
+	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
+		s.nodeEnded(n) // it ended, and what that means was not recorded yet
+	case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
+		s.waitNode(n)
+	case n.Spec.Kind == flow.Fork:
+		for _, c := range slices.Clone(n.children) {
+			if n.failedAt >= 0 {
+				s.stop(c)
+			} else {
+				s.takeUp(c)
+			}
+		}
+		s.fillFork(n)
+		s.joinFork(n)
+	case !n.executing:
+		s.executeNode(n)
+	}
+}
+
+func sorted(open map[string]*Node) []*Node {
+	return slices.SortedFunc(maps.Values(open), func(a, b *Node) int { return cmp.Compare(a.serial, b.serial) })
+}
+
+func (s *Scheduler) startNode(n *Node) {
+	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) { // not before
+		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
+		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		s.waitNode(n)
+		return
+	}
+	switch n.Spec.Kind {
+	case flow.Work:
+		s.executeNode(n)
+	case flow.Timer:
+		n.Rec.Attempt++
+		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
+		s.setNode(n, states.TaskRunning)
+		s.waitNode(n)
+	case flow.Fork:
+		n.Rec.Attempt++
+		n.Rec.Ended, n.Rec.Result = EndNone, nil
+		n.Rec.clearDue()
+		n.begun, n.done, n.failedAt, n.failure = 0, 0, -1, nil
+		n.results = make([]atom.Value, n.Spec.Group.Count)
+		s.setNode(n, states.TaskRunning)
+		s.fillFork(n)
+		s.joinFork(n)
+	}
+}
+
+func (s *Scheduler) executeNode(n *Node) {
+	n.Rec.Attempt++
+	n.Rec.Ended = EndNone
+	n.Rec.clearDue()
+	if n.Rec.State == states.TaskRunning {
+		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	} else {
+		s.setNode(n, states.TaskRunning)
+	}
+	s.busy++
+	n.executing = true
+	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
+}
+
+func (s *Scheduler) waitNode(n *Node) {
+	s.waits++
+	n.waiting = true
+	s.emit(Command{Op: Wait, Atom: -1, Node: n, Due: n.Rec.Due()})
+}
+
+func (s *Scheduler) unwaitNode(n *Node) {
+	if n.waiting {
+		s.waits--
+		n.waiting = false
+		s.emit(Command{Op: Unwait, Atom: -1, Node: n})
+	}
+}
+
+// setNode changes a node's state, as the tables allow.
+func (s *Scheduler) setNode(n *Node, to states.Task) {
+	from := n.Rec.State
+	if err := states.Check(from, to); err != nil {
+		panic(fmt.Errorf("scheduler: node %q: %w", n.Path, err))
+	}
+	n.Rec.State = to
+	s.emit(Command{Op: Notify, Atom: -1, Node: n, From: from, To: to, Rec: n.Rec})
+}
+
+// nodeFired ends the wait of a timer, or of a task for its next attempt.
+func (s *Scheduler) nodeFired(n *Node) {
+	if !n.waiting {
+		return
+	}
+	n.waiting = false
+	s.waits--
+	if n.Spec.Kind != flow.Timer {
+		if s.flow == states.FlowRunning {
+			s.tryAgain(n)
+		}
+		return
+	}
+	n.Rec.Result, n.Rec.Ended = atom.Null, EndValue
+	s.setNode(n, states.TaskSuccess)
+	s.nodeEnded(n)
+}
+
+// nodeCompleted takes the end of a node's execution or revert.
+func (s *Scheduler) nodeCompleted(ev Event) {
+	n := ev.Node
+	n.executing = false
+	if ev.Revert {
+		s.nodeReverted(n, ev)
+		return
+	}
+	to := states.TaskSuccess
+	switch {
+	case ev.Failure == nil:
+		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, EndValue, nil
+	case n.stopped:
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndNone
+		to = states.TaskCancelled
+	default:
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndFailure
+		to = states.TaskFailure
+	}
+	if n.stopped {
+		s.retire(n)
+		s.setNode(n, to)
+		s.settleScope(n.Scope)
+		return
+	}
+	s.setNode(n, to)
+	s.nodeEnded(n)
+}
+
+// nodeEnded asks the language what the end of a node means.
+func (s *Scheduler) nodeEnded(n *Node) {
+	cause := flow.Cause{
+		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
+		Result: n.Rec.Result, Failure: n.Rec.Failure,
+	}
+	isFork, ended := n.Spec.Kind == flow.Fork, n.Rec.State == states.TaskSuccess
+	switch {
+	case isFork && ended:
+		cause.Kind, cause.Results, cause.Result, cause.EndNote = flow.Joined, n.results, nil, n.Rec.Result
+	case isFork:
+		cause.Kind, cause.Index, cause.Aborted = flow.JoinFailed, n.failedAt, n.Scope.aborted
+		cause.Result, cause.EndNote = nil, n.Rec.Result
+		n.Scope.aborted = nil
+	case ended:
+		cause.Kind = flow.Ended
+	default:
+		cause.Kind = flow.Failed
+	}
+	s.wonder(n.Scope, n, cause)
+}
+
+// again lets a node that failed be tried once more.
+func (s *Scheduler) again(n *Node, again *flow.Again) {
+	if again.Note != nil {
+		n.Spec.Note = again.Note
+	}
+	switch {
+	case again.Input == nil:
+	case n.Spec.Kind == flow.Fork:
+		group := *n.Spec.Group // the language may hold on to its own
+		group.Shared = again.Input
+		n.Spec.Group = &group
+	default:
+		n.Spec.Input = again.Input
+	}
+	if again.After > 0 {
+		n.Rec.setRare(func(x *Rare) { x.Due = s.now.Add(again.After) })
+	}
+	s.setNode(n, states.TaskRetrying)
+	switch {
+	case again.After > 0:
+		s.waitNode(n)
+	case s.flow == states.FlowRunning:
+		s.tryAgain(n)
+	}
+}
+
+func (s *Scheduler) tryAgain(n *Node) {
+	if n.Spec.Kind == flow.Fork {
+		s.startNode(n)
+	} else {
+		s.executeNode(n)
+	}
+}
+
+// retire takes a node that ended out of its scope. What it did, or may have
+// done, goes on the undo stack if it can be undone.
+func (s *Scheduler) retire(n *Node) {
+	delete(n.Scope.open, n.Spec.Name)
+	n.Kept = false
+	if n.Rec.Ended == EndFailure {
+		n.Rec.Ended = EndHandled
+	}
+	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	if n.Spec.Undo != nil && n.Rec.Attempt > 0 {
+		s.undos++
+		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
+	}
+}

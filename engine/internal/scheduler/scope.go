@@ -1,0 +1,188 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A Scope is a growing flow: the run's own, or a child of a fork.
+type Scope struct {
+	Path   string // "" is the run's own
+	Parent *Node  // the fork it is a child of; nil for the run's own
+	Index  int    // among the children of the fork; -1 for the run's own
+	Memory atom.Value
+	Rec    Record // PENDING until its Begin is answered; not used for the run's own
+
+	begun    bool
+	open     map[string]*Node
+	ending   *flow.End // it is over once nothing in it is open
+	overdue  bool      // its deadline has passed; its language is told once nothing in it is open
+	stopping bool      // what is open in it is being cancelled
+	closed   bool
+	aborted  []string
+}
+
+// record returns what is persisted of a scope: of the run's own flow it is the
+// record of the atom that stands for it in the plan. While a scope is RUNNING
+// its result is the note of an answer that asked for more, an end mark says that
+// it is ending, and the due time of the run's own is its deadline.
+func (s *Scheduler) record(scope *Scope) *Record {
+	if scope.Parent == nil {
+		return &s.rec[0]
+	}
+	return &scope.Rec
+}
+
+// keep writes a scope's record.
+func (s *Scheduler) keep(scope *Scope) {
+	if scope.Parent == nil {
+		s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
+	} else {
+		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
+	}
+}
+
+// endScope ends a scope as soon as nothing in it executes.
+func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
+	scope.ending = end
+	s.stop(scope)
+	if scope.closed {
+		return
+	}
+	r := s.record(scope)
+	r.Ended, r.Result, r.Failure = EndValue, end.Value, end.Failure
+	if end.Failure != nil {
+		r.Ended = EndFailure
+	}
+	if scope.Parent != nil {
+		scope.Memory = end.Note // it has no other use for its memory
+	}
+	s.keep(scope)
+}
+
+// loadedEnd returns how a scope ends, by its record; nil when it does not.
+func loadedEnd(r *Record, note atom.Value) *flow.End {
+	switch r.Ended {
+	case EndValue:
+		return &flow.End{Value: r.Result, Note: note}
+	case EndFailure:
+		return &flow.End{Failure: r.Failure, TimedOut: !r.Due().IsZero(), Note: note}
+	default:
+		return nil
+	}
+}
+
+// Closed reports whether nothing more happens in the scope. The fork it is a
+// child of may still need its result.
+func (s *Scope) Closed() bool { return s.closed }
+
+func (s *Scheduler) setScope(scope *Scope, to states.Task) {
+	from := scope.Rec.State
+	if from == to {
+		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
+		return
+	}
+	if err := states.Check(from, to); err != nil {
+		panic(fmt.Errorf("scheduler: flow %q: %w", scope.Path, err))
+	}
+	scope.Rec.State = to
+	s.emit(Command{Op: Notify, Atom: -1, Scope: scope, From: from, To: to, Rec: scope.Rec})
+}
+
+// stop cancels what is open in a scope; the scope settles when all of it has
+// ended.
+func (s *Scheduler) stop(scope *Scope) {
+	if scope.closed {
+		return
+	}
+	scope.stopping = true
+	for _, n := range sorted(scope.open) {
+		if n.stopped {
+			continue
+		}
+		n.stopped = true
+		s.noteAborted(n)
+		s.unwaitNode(n)
+		switch {
+		case n.executing:
+			s.emit(Command{Op: Cancel, Atom: -1, Node: n})
+		case len(n.children) > 0:
+			for _, c := range slices.Clone(n.children) {
+				s.stop(c)
+			}
+		default:
+			s.retire(n) // first, so that it is kept together with the state
+			if n.Rec.State == states.TaskRunning || n.Rec.State == states.TaskPending || n.Rec.State == states.TaskRetrying {
+				s.setNode(n, states.TaskCancelled)
+			}
+		}
+	}
+	s.settleScope(scope)
+}
+
+// noteAborted remembers, for the language that will be told of the failure, what
+// was open: with the outermost scope that is being ended.
+func (s *Scheduler) noteAborted(n *Node) {
+	to := n.Scope
+	for to.Parent != nil && to.ending == nil && !to.overdue {
+		to = to.Parent.Scope
+	}
+	to.aborted = append(to.aborted, n.Path)
+}
+
+// settleScope ends a scope that nothing is open in any more.
+func (s *Scheduler) settleScope(scope *Scope) {
+	if scope.closed || len(scope.open) > 0 || scope.ending == nil && !scope.stopping {
+		return
+	}
+	if scope.overdue && scope.ending == nil {
+		cause := flow.Cause{Kind: flow.Overdue, Aborted: scope.aborted, Failure: &atom.Failure{Code: atom.CodeTimeout}}
+		scope.aborted = nil
+		scope.stopping = false
+		s.wonder(scope, nil, cause)
+		return
+	}
+	scope.closed = true
+	if scope.Parent == nil {
+		s.rootEnded(scope.ending)
+		return
+	}
+	fork := scope.Parent
+	fork.children = slices.DeleteFunc(fork.children, func(c *Scope) bool { return c == scope })
+	switch end := scope.ending; {
+	case end == nil:
+		s.setScope(scope, states.TaskCancelled)
+	case end.Failure != nil:
+		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, nil, EndFailure
+		s.noteEnd(fork, end)
+		s.setScope(scope, states.TaskFailure)
+		s.childFailed(fork, scope)
+	default:
+		scope.Rec.Result, scope.Rec.Ended = end.Value, EndValue
+		s.noteEnd(fork, end)
+		s.setScope(scope, states.TaskSuccess)
+		fork.results[scope.Index] = end.Value
+		fork.done++
+		s.fillFork(fork)
+	}
+	s.joinFork(fork)
+}
+
+// overdue ends what the run's own flow still does.
+func (s *Scheduler) overdue() {
+	if s.root == nil || s.root.closed || s.root.overdue {
+		return
+	}
+	s.root.overdue = true
+	s.stop(s.root)
+}
+
+// rootEnded ends the atom that stands for the growing flow in its plan.
+func (s *Scheduler) rootEnded(end *flow.End) {
+	s.busy++ // completed counts it down
+	s.completed(Event{Atom: 0, Result: end.Value, Failure: end.Failure})
+}
