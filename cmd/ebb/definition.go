@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,9 +25,9 @@ const languageASL = "asl"
 
 // readDefinition reads and compiles a file.
 func readDefinition(file string, opts ...asl.Option) (*definition, error) {
-	text, err := os.ReadFile(file)
+	text, err := readFile(file, maxFile)
 	if err != nil {
-		return nil, readError(file, err)
+		return nil, err
 	}
 	machine, err := asl.Parse(file, text, opts...)
 	if err != nil {
@@ -93,9 +92,9 @@ func (b beginning) registry(flow string) (*tasks.Registry, error) {
 		return r, nil
 	}
 	file, testCase := cutCase(b.Mock)
-	text, err := os.ReadFile(file)
+	text, err := readFile(file, maxFile)
 	if err != nil {
-		return nil, readError(file, err)
+		return nil, err
 	}
 	r.Mocks, err = tasks.ParseMocks(file, text, flow, testCase)
 	if err != nil {

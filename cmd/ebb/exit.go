@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
@@ -97,12 +96,4 @@ func expected(status int, state, want string) int {
 	default:
 		return status
 	}
-}
-
-// readError says which file could not be read, and why, in the user's words.
-func readError(file string, err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
-	return usagef("%s cannot be read: %w", file, err)
 }

@@ -71,7 +71,7 @@ func (s *session) list(ctx context.Context, store storage.Store, q storage.RunQu
 
 // columns returns what the table tells of a run.
 func columns(run *storage.Run) []string {
-	c := []string{run.ID, run.Flow, run.State.String(), "", "", ""}
+	c := []string{plainText(run.ID), plainText(run.Flow), run.State.String(), "", "", ""}
 	if !run.Started.IsZero() {
 		c[3] = clock(run.Started, time.DateTime)
 	}

@@ -85,7 +85,7 @@ func (p page) title(t *tree, now time.Time) string {
 	if !ok {
 		l = look{"▸", blue}
 	}
-	text := l.symbol + " " + t.flow + "  " + t.run + "  "
+	text := l.symbol + " " + plainText(t.flow+"  "+t.run) + "  "
 	end := t.ended
 	if end.IsZero() {
 		end = now

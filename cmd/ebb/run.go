@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -91,9 +91,9 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err := def.check(file, registry); err != nil {
 		return err
 	}
-	id := f.id
-	if id == "" {
-		id = def.Name + "-" + strings.ToLower(rand.Text()[:8])
+	id, err := f.runID(def.Name)
+	if err != nil {
+		return err
 	}
 	return s.withStore(ctx, func(store storage.Store) error {
 		if run, err := store.Run(ctx, id); err == nil && run.Definition != def.Hash {
@@ -105,6 +105,19 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 		j := journey{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, expect: f.expect}
 		return j.make(ctx, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash))
 	})
+}
+
+// runID returns the id that the run is to have.
+func (f *runFlags) runID(flow string) (string, error) {
+	switch {
+	case f.id == "":
+		return flow + "-" + strings.ToLower(rand.Text()[:8]), nil
+	case len(f.id) > storage.MaxID:
+		return "", usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
+	case strings.ContainsFunc(f.id, unicode.IsControl):
+		return "", usagef("--id %q: an id has no control characters", f.id)
+	}
+	return f.id, nil
 }
 
 // beginning returns what the flags say about the run that is kept with it.
@@ -142,15 +155,16 @@ func (s *session) input(flag string) (atom.Value, error) {
 		text = []byte("{}")
 	case flag == "-":
 		name = "standard input"
-		text, err = io.ReadAll(io.LimitReader(s.in, atom.MaxValue+1))
+		if text, err = io.ReadAll(io.LimitReader(s.in, atom.MaxValue+1)); err != nil {
+			return nil, readError(name, err)
+		}
 	case flag[0] == '@':
 		name = flag[1:]
-		text, err = os.ReadFile(name)
+		if text, err = readFile(name, atom.MaxValue); err != nil {
+			return nil, err
+		}
 	default:
 		text = []byte(flag)
-	}
-	if err != nil {
-		return nil, readError(name, err)
 	}
 	if len(text) > atom.MaxValue {
 		return nil, usagef("%s: the input is larger than %d bytes", name, atom.MaxValue)

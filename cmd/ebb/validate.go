@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -29,9 +28,9 @@ func (s *session) validateCommand() *cobra.Command {
 }
 
 func (s *session) validate(file string, opts []asl.Option) error {
-	text, err := os.ReadFile(file)
+	text, err := readFile(file, maxFile)
 	if err != nil {
-		return readError(file, err)
+		return err
 	}
 	machine, err := asl.Parse(file, text, opts...)
 	problems, _ := errors.AsType[asl.Problems](err)
