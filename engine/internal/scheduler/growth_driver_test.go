@@ -334,7 +334,11 @@ func (g *gardener) launch() {
 			if _, done := c.Outcome.Done(); done && g.world[c.Node.Path] == 0 && !g.crashed {
 				g.tb.Errorf("%s is reverted as done, and nothing was done", c.Node.Path)
 			}
-			delete(g.world, c.Node.Path)
+			if step.Stuck {
+				ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Stuck"}
+			} else {
+				delete(g.world, c.Node.Path)
+			}
 		case step.Fails > 0:
 			ev.Failure = &atom.Failure{Atom: c.Node.Path, Code: "Boom"}
 		case step.Undo:
@@ -383,7 +387,7 @@ func (g *gardener) check() {
 			g.tb.Errorf("the answer to %s was kept %d times", name, times)
 		}
 	}
-	if g.over.FlowTo != states.FlowSuccess && len(g.world) > 0 {
+	if g.over.FlowTo != states.FlowSuccess && g.atom.State != states.TaskRevertFailure && len(g.world) > 0 {
 		g.tb.Errorf("ended %v and left %v", g.over.FlowTo, g.world)
 	}
 	if g.over.FlowTo != g.flow {

@@ -40,6 +40,11 @@ var toyPrograms = []struct {
 		end: `REVERTED value  failure "Boom" timed out false`, undone: []string{"c", "b", "a"},
 	},
 	{
+		name:    "an undo fails",
+		program: chain(work("a"), toyStep{Kind: "work", Name: "b", Undo: true, Stuck: true}, work("c"), failing("d", 9, 0)),
+		end:     `FAILURE value  failure "Boom" timed out false`, undone: []string{"d", "c"},
+	},
+	{
 		name: "nothing to undo", program: chain(toyStep{Kind: "work", Name: "a", Fails: 9}),
 		end: `FAILURE value  failure "Boom" timed out false`, undone: []string{},
 	},

@@ -27,6 +27,7 @@ func anyToy(t *rapid.T, depth int) toyFlow {
 			step.Kind = "work"
 		case step.Kind == "work":
 			step.Undo = rapid.Bool().Draw(t, "undo")
+			step.Stuck = rapid.IntRange(0, 9).Draw(t, "stuck") == 0
 			step.Beside = rapid.IntRange(0, 4).Draw(t, "beside") == 0
 			step.Retries = rapid.IntRange(0, 2).Draw(t, "retries")
 			step.Fails = max(0, rapid.IntRange(-3, 3).Draw(t, "fails"))

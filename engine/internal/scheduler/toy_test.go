@@ -20,6 +20,7 @@ type toyStep struct {
 	Kind    string // work, timer, fork, or more: only to be asked again
 	Name    string
 	Undo    bool          `json:",omitempty"`
+	Stuck   bool          `json:",omitempty"` // its undo fails
 	Beside  bool          `json:",omitempty"` // work: another task runs beside, whose end nobody waits for
 	Fails   int           `json:",omitempty"`
 	Retries int           `json:",omitempty"`
