@@ -24,6 +24,7 @@ type gardener struct {
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
 	pick    func(n int) int
 	asked   func(c *flow.Cause) // sees every question to the language
+	lang    flow.Language
 	input   atom.Value
 	plan    *flow.Plan
 	sched   *scheduler.Scheduler
@@ -60,7 +61,7 @@ func newGardener(tb rapid.TB, program toyFlow) *gardener {
 		tb.Fatal(err)
 	}
 	return &gardener{
-		tb: tb, each: true, pick: func(int) int { return 0 }, input: atom.MustEncode(program), plan: plan,
+		tb: tb, lang: toy{}, each: true, pick: func(int) int { return 0 }, input: atom.MustEncode(program), plan: plan,
 		now:   time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
 		nodes: map[string]*scheduler.Loaded{}, gone: map[string]bool{}, events: map[string]int{}, world: map[string]int{},
 	}
@@ -309,7 +310,7 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	if g.asked != nil {
 		g.asked(c.Cause)
 	}
-	return &scheduler.Event{Kind: scheduler.Grown, Growth: toy{}.Grow(ask)}
+	return &scheduler.Event{Kind: scheduler.Grown, Growth: g.lang.Grow(ask)}
 }
 
 // checkNote checks that a join is told the note of the child that decided it.

@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 )
 
 func work(name string) toyStep { return toyStep{Kind: "work", Name: name, Undo: true} }
@@ -250,5 +252,30 @@ func TestAborted(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// answers is a language that gives one answer to a cause of each kind.
+type answers map[flow.CauseKind]flow.Growth
+
+func (a answers) Grow(ask *flow.Ask) flow.Growth       { return a[ask.Cause.Kind] }
+func (answers) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+
+// TestImpossibleAnswers shows that a flow fails whose language gives an answer
+// that cannot be followed.
+func TestImpossibleAnswers(t *testing.T) {
+	t.Parallel()
+	one := []flow.Spec{{Name: "a"}}
+	for want, lang := range map[string]answers{
+		`the flow's language answered "begin" of "" with nothing to wait for`:  {},
+		`the flow's language answered "ended" of "a" with nothing to wait for`: {flow.Begin: {Add: one}},
+		`the flow's language added two nodes of one name`:                      {flow.Begin: {Add: []flow.Spec{{Name: "a"}, {Name: "a"}}}},
+	} {
+		g := newGardener(t, toyFlow{})
+		g.lang = lang
+		g.play()
+		if f := g.over.End.Failure; g.over.FlowTo != states.FlowFailure || f == nil || f.Code != atom.CodeLanguage || f.Message != want {
+			t.Errorf("ended %v with %v, want %q", g.over.FlowTo, f, want)
+		}
 	}
 }
