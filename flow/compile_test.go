@@ -132,6 +132,19 @@ func TestRetryName(t *testing.T) {
 	flow.Linear("f").WithRetry(task("a"))
 }
 
+// TestWords shows how kinds are called where people and stores read them.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[fmt.Stringer]string{
+		flow.DepthAll: "ALL", flow.DepthNeighbors: "NEIGHBORS", flow.Begin: "begin", flow.JoinFailed: "join failed",
+		flow.Stopped: "stopped", flow.Work: "work", flow.Timer: "timer", flow.Fork: "fork",
+	} {
+		if got.String() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // BenchmarkCompile compiles chains in which each task requires what the one
 // before provides.
 func BenchmarkCompile(b *testing.B) {

@@ -12,6 +12,7 @@ import (
 // TestOrder shows what comes directly before what.
 func TestOrder(t *testing.T) {
 	t.Parallel()
+	shared := task("a")
 	for _, c := range []struct {
 		name string
 		root flow.Node
@@ -27,7 +28,7 @@ func TestOrder(t *testing.T) {
 		},
 		{"empty flows are passed through", flow.Linear("f", task("a"), flow.Linear("g"), flow.Unordered("h"), flow.Graph("i"), task("b")), []string{"a>b"}},
 		{"an empty flow with a retry", flow.Linear("f", task("a"), flow.Linear("g").WithRetry(retrying("n")), task("b")), []string{"a>g_retry", "g_retry>b"}},
-		{"the same node added twice is one", flow.Linear("f").Add(task("a")), nil},
+		{"the same node added twice is one", flow.Unordered("f", shared).Add(shared, task("b")), nil},
 
 		{"graph: provider first", flow.Graph("f", gives("a", "x"), gives("b", "", "x")), []string{"a>b"}},
 		{"graph: consumer first", flow.Graph("f", gives("b", "", "x"), gives("a", "x")), []string{"a>b"}},

@@ -68,6 +68,11 @@ func TestTarget(t *testing.T) {
 			}
 		})
 	}
+	// What takes no part leaves its names to others.
+	free := flow.Graph("f", a, flow.Linear("g", flow.Unordered("h", task("x"))).WithRetry(retrying("n"))).Target(a)
+	if got := names(compile(t, flow.Linear("o", free, task("x"), task("g_retry")))); !slices.Equal(got, []string{"a", "x", "g_retry"}) {
+		t.Errorf("atoms %v", got)
+	}
 	p := gives("p", "x")
 	outer := flow.Graph("o", flow.Graph("f", p, gives("q", "", "w")).Target(p), gives("r", "w"))
 	if got := orders(compile(t, outer)); got != nil {
@@ -124,6 +129,19 @@ func TestDeciders(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDecide shows what a decider over results is given.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	a, b := task("a"), task("b")
+	root := flow.Graph("f").Add(a, b).Link(a, b, flow.Decide(func(r flow.Results) bool { return r["a"].String() == "1" }))
+	d := compile(t, root).Atoms[1].Deciders[0].Decider
+	for value, want := range map[int]bool{1: true, 2: false} {
+		if got, err := d.Decide(nil, flow.Results{"a": atom.MustEncode(value)}); got != want || err != nil {
+			t.Errorf("%d: %t, %v", value, got, err)
+		}
 	}
 }
 

@@ -82,10 +82,6 @@ func (s *Scope) Closed() bool { return s.closed }
 
 func (s *Scheduler) setScope(scope *Scope, to states.Task) {
 	from := scope.Rec.State
-	if from == to {
-		s.emit(Command{Op: Write, Atom: -1, Scope: scope, Rec: scope.Rec})
-		return
-	}
 	if err := states.Check(from, to); err != nil {
 		panic(fmt.Errorf("scheduler: flow %q: %w", scope.Path, err))
 	}
