@@ -69,7 +69,7 @@ func (t *Tally) Print(tb testing.TB) {
 	}
 	for _, name := range t.Categories() {
 		c := t.categories[name]
-		tb.Logf("conformance %s: category %s: L1 %d/%d", t.what, name, c.reached, c.of)
+		tb.Logf("%s, category %s: L1 %d/%d", t.what, name, c.reached, c.of)
 	}
 	for _, miss := range t.misses {
 		tb.Logf("conformance %s: miss %s", t.what, miss)
