@@ -115,12 +115,17 @@ func cutCase(mock string) (file, testCase string) {
 func (d *definition) check(file string, r *tasks.Registry) error {
 	var problems []string
 	for _, state := range d.machine.States() {
-		for _, task := range []string{state.Task, state.Revert} {
-			if task == "" {
+		for _, task := range []struct {
+			name string
+			at   int
+		}{{state.Task, state.TaskAt}, {state.Revert, state.RevertAt}} {
+			if task.name == "" {
 				continue
 			}
-			if err := r.Check(task, state.Name); err != nil {
-				problems = append(problems, fmt.Sprintf("%s: state %q: %s", file, state.Name, strings.TrimPrefix(err.Error(), "tasks: ")))
+			if err := r.Check(task.name, state.Name); err != nil {
+				line, column := asl.Position(d.Text, task.at)
+				problems = append(problems, fmt.Sprintf("%s:%d:%d: state %q: %s", file, line, column, state.Name,
+					strings.TrimPrefix(err.Error(), "tasks: ")))
 			}
 		}
 	}

@@ -16,6 +16,8 @@ type StateInfo struct {
 	Next   []Transition
 	Task   string // of a Task state: the resource
 	Revert string // of a Task state: the resource that undoes it; "" when it cannot be undone
+
+	TaskAt, RevertAt int // where these stand in the definition's text, see [Position]
 }
 
 // A Transition leads from a state to another of the same level.
@@ -39,10 +41,10 @@ func (l *level) outline(out []StateInfo, branch int) []StateInfo {
 			info.In = l.owner.name
 		}
 		if s.task != nil {
-			info.Task = s.task.resource
+			info.Task, info.TaskAt = s.task.resource, s.task.at
 		}
 		if s.revert != nil {
-			info.Revert = s.revert.resource
+			info.Revert, info.RevertAt = s.revert.resource, s.revert.at
 		}
 		out = append(out, info)
 		for i, inner := range s.branches {

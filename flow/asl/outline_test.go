@@ -1,6 +1,7 @@
 package asl_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +11,7 @@ import (
 
 func TestMachineStates(t *testing.T) {
 	t.Parallel()
-	m, err := asl.Parse("order", []byte(`{
+	text := []byte(`{
   "StartAt": "Big?",
   "States": {
     "Big?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericGreaterThan": 9, "Next": "Both"}], "Default": "Pay"},
@@ -23,7 +24,8 @@ func TestMachineStates(t *testing.T) {
       "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Succeed"}}}},
     "No": {"Type": "Fail"}
   }
-}`))
+}`)
+	m, err := asl.Parse("order", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,18 @@ func TestMachineStates(t *testing.T) {
 		{Name: "One", Type: "Succeed", In: "Each", Start: true, End: true},
 		{Name: "No", Type: "Fail", End: true},
 	}
-	if diff := cmp.Diff(want, m.States()); diff != "" {
+	got := m.States()
+	for i := range got {
+		s := &got[i]
+		for resource, at := range map[string]int{s.Task: s.TaskAt, s.Revert: s.RevertAt} {
+			if resource != "" && !bytes.HasPrefix(text[at:], []byte(`"`+resource+`"`)) {
+				line, column := asl.Position(text, at)
+				t.Errorf("%s does not stand at %d:%d", resource, line, column)
+			}
+		}
+		s.TaskAt, s.RevertAt = 0, 0
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -106,7 +106,7 @@ func (c *compiler) add(severity Severity, code Code, n *node, at int, fix, forma
 	if n != nil {
 		p.Pointer = n.pointer()
 	}
-	p.Line, p.Column = position(c.source, at)
+	p.Line, p.Column = Position(c.source, at)
 	c.problems = append(c.problems, p)
 }
 
@@ -243,7 +243,7 @@ func (c *compiler) declare(l *level, list *node) {
 			continue // reported as repeated
 		}
 		if first := c.names[m.name]; first != nil {
-			line, _ := position(c.source, first.at)
+			line, _ := Position(c.source, first.at)
 			c.add(Error, DuplicateStateName, m.value, m.at, "", "the state name %s is taken in line %d; names are unique in the whole machine, branches included",
 				[]any{quote(m.name), line})
 		} else {

@@ -11,6 +11,7 @@ import (
 // A revert says how a Task state is undone: Ebb's addition to the language.
 type revert struct {
 	resource   string
+	at         int       // where the resource stands in the text
 	parameters *template // nil: the undo task is given the whole report
 }
 
@@ -24,7 +25,7 @@ func (c *compiler) revert(s *state) {
 		c.schemaf(n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.kind == stringNode:
 		if resource, ok := c.uri(n); ok {
-			s.revert = &revert{resource: resource}
+			s.revert = &revert{resource: resource, at: n.at}
 		}
 	case n.kind == boolNode && n.str == "false":
 		c.unsupported(n, `a state that cannot be undone ("Revert": false)`)
@@ -42,7 +43,7 @@ func (c *compiler) revertObject(s *state, n *node) {
 		c.schemaf(n, "these fields are required: Resource")
 		return
 	}
-	s.revert = &revert{}
+	s.revert = &revert{at: resource.at}
 	s.revert.resource, _ = c.uri(resource)
 	c.reverting = true
 	s.revert.parameters = c.template(n.get("Parameters"))

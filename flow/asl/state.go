@@ -62,6 +62,7 @@ func (k stateKind) String() string { return kindNames[k] }
 // task is what only a Task state has.
 type task struct {
 	resource    string
+	at          int    // where the resource stands in the text
 	lambda      bool   // the resource is a Lambda function's ARN
 	activity    bool   // the resource is an activity's ARN
 	service     string // of the resource, as AWS's events call it: resourceType

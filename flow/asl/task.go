@@ -37,7 +37,7 @@ func (c *compiler) resource(s *state) {
 		return
 	}
 	t := s.task
-	t.resource = r
+	t.resource, t.at = r, n.at
 	if strings.HasSuffix(r, ".waitForTaskToken") {
 		c.unsupported(n, "the integration pattern .waitForTaskToken")
 	}

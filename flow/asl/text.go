@@ -97,9 +97,10 @@ func cut(text string) string {
 // quote returns text as it is quoted in messages.
 func quote(text string) string { return strconv.Quote(cut(text)) }
 
-// position returns line and column of an offset, both from 1, the column in
+// Position returns line and column of an offset into a definition's text, both
+// from 1, the column in
 // characters.
-func position(text []byte, offset int) (line, column int) {
+func Position(text []byte, offset int) (line, column int) {
 	offset = min(offset, len(text))
 	start := 0
 	line = 1
