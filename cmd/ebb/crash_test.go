@@ -273,7 +273,7 @@ const revertible = 13
 // TestCrashAnywhere kills runs at random moments. How many is EBB_CRASH_KILLS.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	kills := 40
+	kills := 200
 	if testing.Short() {
 		kills = 8
 	}
