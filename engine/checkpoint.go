@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -178,7 +177,7 @@ var final = []error{
 func (d *driver) commit() error {
 	wait := 20 * time.Millisecond
 	for try := 1; ; try++ {
-		err := d.e.store.Commit(d.storeCtx(), d.claim, &d.cp)
+		err := d.e.store.Commit(d.storing, d.claim, &d.cp)
 		if err == nil {
 			return nil
 		}
@@ -196,9 +195,5 @@ func (d *driver) commit() error {
 		wait *= 5
 	}
 }
-
-// storeCtx is the context of the store's own work: it is not given up half way
-// because the process is to stop.
-func (d *driver) storeCtx() context.Context { return context.WithoutCancel(d.ctx) }
 
 func (d *driver) storeError(err error) error { return &StoreError{Run: d.claim.Run, Err: err} }

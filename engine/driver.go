@@ -18,12 +18,15 @@ import (
 // that called Run; atoms execute on goroutines of their own and report through
 // done.
 type driver struct {
-	e     *Engine
-	s     *scheduler.Scheduler
-	ctx   context.Context // of Run: when it ends, the process wants to stop
-	claim storage.Claim
-	about flow.Run
-	now   time.Time
+	e   *Engine
+	s   *scheduler.Scheduler
+	ctx context.Context // of Run: when it ends, the process wants to stop
+	// storing is the context of the store's own work: that is not given up half
+	// way because the process is to stop.
+	storing context.Context
+	claim   storage.Claim
+	about   flow.Run
+	now     time.Time
 
 	head     storage.Head // as it is to be after the next commit
 	cp       storage.Checkpoint
@@ -42,6 +45,7 @@ type driver struct {
 	flying  map[*scheduler.Node]*call
 	done    chan finished
 	ended   []scheduler.Event // of calls made on this goroutine
+	spare   []scheduler.Event // room for the next of them
 	timers  timers
 	over    *scheduler.Command
 	phase   states.Engine
@@ -55,10 +59,10 @@ type driver struct {
 
 // drive runs until the run has come to rest, the process is to stop, or the
 // store fails. Its phases are those of TaskFlow's engine.
-func (d *driver) drive(fresh bool) error {
+func (d *driver) drive() error {
 	defer d.stopAtoms()
 	d.enter(states.EngineResuming)
-	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: fresh}); err != nil {
+	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true}); err != nil {
 		return err
 	}
 	if err := d.decide(); err != nil {
@@ -212,16 +216,17 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.Execute, scheduler.Revert:
 		d.calls = append(d.calls, d.prepare(cmd))
 		if d.e.policy == Each && !d.whole {
-			err = d.flush()
+			if err := d.flush(); err != nil {
+				return answer, false, err
+			}
 			d.launch()
 		}
-		return answer, false, err
 	case scheduler.Wait:
 		d.setTimer(cmd)
 	case scheduler.Unwait:
 		d.dropTimer(cmd)
 	case scheduler.Deadline:
-		d.timers.set(timerKey{}, cmd.Due)
+		d.timers.set(deadline, cmd.Due)
 		d.keepTimer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Cancel:
 		d.cancel(cmd.Node)
@@ -231,18 +236,22 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		return d.askDeciders(cmd), true, nil
 	case scheduler.AskLanguage:
 		if !d.room() {
-			err = d.flush()
+			if err := d.flush(); err != nil {
+				return answer, false, err
+			}
 		}
-		return d.askLanguage(cmd), err == nil, err
+		return d.askLanguage(cmd), true, nil
 	case scheduler.AskUndo:
 		answer, err = d.topOfStack()
 		return answer, err == nil, err
 	case scheduler.More:
 		if !d.room() {
-			err = d.flush()
+			if err := d.flush(); err != nil {
+				return answer, false, err
+			}
 			d.launch()
 		}
-		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
+		return scheduler.Event{Kind: scheduler.Continue}, true, nil
 	case scheduler.Emit:
 		d.keepEvents(cmd)
 	case scheduler.Remember:
@@ -268,13 +277,15 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 // collect feeds all ends of calls that are at hand, so that they share a
 // commit.
 func (d *driver) collect() error {
-	for _, ev := range d.ended {
+	ended := d.ended
+	d.ended = d.spare[:0] // what is launched meanwhile may end at once
+	for _, ev := range ended {
 		if err := d.feed(ev); err != nil {
 			return err
 		}
 	}
-	clear(d.ended)
-	d.ended = d.ended[:0]
+	clear(ended)
+	d.spare = ended
 	for {
 		select {
 		case f := <-d.done:

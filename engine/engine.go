@@ -3,7 +3,6 @@ package engine
 import (
 	"maps"
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -53,12 +52,6 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		return nil, err
 	}
 	e.plan = plan
-	if grows := slices.IndexFunc(plan.Atoms, func(a flow.PlanAtom) bool { return a.Language != nil }); grows >= 0 && len(plan.Atoms) > 1 {
-		return nil, flow.Problems{{
-			Flow: plan.Flow, Atom: plan.Atoms[grows].Name(), Kind: flow.ErrInvalid,
-			Text: "a growing flow is the whole of a run; start it as a run of its own",
-		}}
-	}
 	if e.store == nil {
 		e.store = storage.Memory()
 	}
@@ -110,8 +103,8 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 	return b, e.checkInput(b.whole)
 }
 
-// grows reports whether the flow is a growing one.
-func (e *Engine) grows() bool { return e.plan.Atoms != nil && e.plan.Atoms[0].Language != nil }
+// grows reports whether the flow is a growing one, which is then the whole plan.
+func (e *Engine) grows() bool { return len(e.plan.Atoms) == 1 && e.plan.Atoms[0].Language != nil }
 
 // checkInput reports the symbols that the flow needs and the input lacks.
 func (e *Engine) checkInput(whole atom.Value) error {

@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -333,5 +335,43 @@ func TestStop(t *testing.T) {
 				t.Errorf("gone on: %v", err)
 			}
 		})
+	}
+}
+
+// atOnce is a registry whose tasks take a minute each and note how many of them
+// run at once.
+type atOnce struct{ running, most atomic.Int32 }
+
+func (a *atOnce) Task(string) (atom.Body, error) {
+	return atom.Func("t", func(context.Context, json.RawMessage) (struct{}, error) {
+		n := a.running.Add(1)
+		for most := a.most.Load(); n > most && !a.most.CompareAndSwap(most, n); most = a.most.Load() {
+		}
+		time.Sleep(time.Minute) // virtual
+		a.running.Add(-1)
+		return struct{}{}, nil
+	}, atom.From("in")).Body(), nil
+}
+
+// TestParallelismOfGrowingFlows: the limit holds for what a language adds, too.
+func TestParallelismOfGrowingFlows(t *testing.T) {
+	t.Parallel()
+	var branches []string
+	for _, name := range []string{"A", "B", "C", "D", "E"} {
+		branches = append(branches, fmt.Sprintf(`{"StartAt":%q,"States":{%q:{"Type":"Task","Resource":"do:t","End":true}}}`, name, name))
+	}
+	text := `{"StartAt":"P","States":{"P":{"Type":"Parallel","End":true,"Branches":[` + strings.Join(branches, ",") + `]}}}`
+	for _, limit := range []int{1, 2, 5} {
+		m, err := asl.Parse("m", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &atOnce{}
+		if _, err := run(t, m.Flow(), engine.WithTasks(a), engine.WithParallelism(limit)); err != nil {
+			t.Fatal(err)
+		}
+		if got := int(a.most.Load()); got != limit {
+			t.Errorf("limit %d: %d ran at once", limit, got)
+		}
 	}
 }

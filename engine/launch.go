@@ -20,7 +20,7 @@ func (d *driver) launch() {
 	for len(d.calls) > 0 {
 		c := d.calls[0]
 		isRetry := c.cmd.Node == nil && d.e.plan.Atoms[c.cmd.Atom].Kind() == atom.KindRetry
-		if !isRetry && d.e.parallel > 1 && d.running >= d.e.parallel {
+		if !isRetry && d.running >= d.e.parallel {
 			return
 		}
 		d.calls[0] = nil

@@ -51,7 +51,7 @@ func (e *Engine) Run(ctx context.Context, id string, opts ...RunOption) (*Result
 		return nil, errors.Join(err, e.store.Release(context.WithoutCancel(ctx), claim, snap.Run.Bell, time.Time{}))
 	}
 	e.log.Info("run begins", "run", id, "flow", e.plan.Flow, "state", snap.Run.State)
-	if err := d.drive(true); err != nil {
+	if err := d.drive(); err != nil {
 		e.log.Info("run stopped", "run", id, "error", err)
 		d.letGo()
 		return nil, err
@@ -92,7 +92,7 @@ func wrapStore(id string, err error) error {
 func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) (*driver, error) {
 	run := &snap.Run
 	d := &driver{
-		e: e, ctx: ctx, claim: claim, undos: run.Undos, now: e.now(),
+		e: e, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, undos: run.Undos, now: e.now(),
 		specs:  map[*scheduler.Node]atom.Value{},
 		flying: map[*scheduler.Node]*call{},
 		done:   make(chan finished, e.parallel), suspend: e.suspend,
@@ -142,13 +142,13 @@ func (d *driver) load(snap *storage.Snapshot) error {
 	if run.State != states.FlowPending || len(records) > 0 {
 		d.s.Load(run.State, run.Memory, records, run.Undos, run.Undo != storage.UndoNone)
 	}
-	timers, err := d.e.store.RunTimers(d.storeCtx(), run.ID)
+	timers, err := d.e.store.RunTimers(d.storing, run.ID)
 	if err != nil {
 		return d.storeError(err)
 	}
 	for _, t := range timers { // the others come back with the waits they belong to
 		if t.Kind == storage.TimerDeadline {
-			d.timers.set(timerKey{}, t.Due)
+			d.timers.set(deadline, t.Due)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (d *driver) load(snap *storage.Snapshot) error {
 // first that is not there is the last to look for.
 func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
 	for i := range fork.Spec.Group.Count {
-		a, err := d.e.store.Atom(d.storeCtx(), d.claim.Run, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
+		a, err := d.e.store.Atom(d.storing, d.claim.Run, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
 		if errors.Is(err, storage.ErrNotFound) {
 			break
 		}
@@ -181,9 +181,9 @@ func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) (
 // letGo gives the run back after a stop, so that whoever comes next need not
 // wait. That it may fail is no harm: who is dead owns nothing.
 func (d *driver) letGo() {
-	bell, _, err := d.e.store.Bell(d.storeCtx(), d.claim.Run)
+	bell, _, err := d.e.store.Bell(d.storing, d.claim.Run)
 	if err == nil {
-		err = d.e.store.Release(d.storeCtx(), d.claim, bell, d.now)
+		err = d.e.store.Release(d.storing, d.claim, bell, d.now)
 	}
 	if err != nil {
 		d.e.log.Debug("the run was not given back", "run", d.claim.Run, "error", err)

@@ -9,27 +9,23 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// timerKey is what a timer is for: an atom of the plan (counted from 1 so that
-// zero means none), a grown node, or neither: the run's deadline.
+// timerKey is what a timer is for: a grown node, an atom of the plan, or
+// neither, the run's deadline.
 type timerKey struct {
-	plan int32
 	node *scheduler.Node
-	atom int32
+	atom int32 // -1 when it is none of the plan's
 }
 
-func keyOf(cmd *scheduler.Command) timerKey {
-	if cmd.Node != nil {
-		return timerKey{node: cmd.Node, atom: -1}
-	}
-	return timerKey{plan: cmd.Atom + 1, atom: cmd.Atom}
-}
+var deadline = timerKey{atom: -1}
+
+func keyOf(cmd *scheduler.Command) timerKey { return timerKey{node: cmd.Node, atom: cmd.Atom} }
 
 func (k timerKey) path(d *driver) string {
 	switch {
 	case k.node != nil:
 		return k.node.Path
-	case k.plan > 0:
-		return d.e.plan.Atoms[k.plan-1].Name()
+	case k.atom >= 0:
+		return d.e.plan.Atoms[k.atom].Name()
 	default:
 		return ""
 	}
@@ -39,7 +35,7 @@ func (k timerKey) kind() storage.TimerKind {
 	switch {
 	case k.node != nil && k.node.Spec.Kind == flow.Timer:
 		return storage.TimerWait
-	case k.node != nil || k.plan > 0:
+	case k != deadline:
 		return storage.TimerRetry
 	default:
 		return storage.TimerDeadline
@@ -74,9 +70,6 @@ type timer struct {
 func (t *timers) set(k timerKey, at time.Time) {
 	if t.at == nil {
 		t.at = map[timerKey]time.Time{}
-	}
-	if k == (timerKey{}) {
-		k.atom = -1
 	}
 	t.at[k] = at
 	t.heap.n++

@@ -9,7 +9,7 @@ func (d *driver) topOfStack() (scheduler.Event, error) {
 			return scheduler.Event{}, err
 		}
 		const batch = 64
-		undos, err := d.e.store.Undos(d.storeCtx(), d.claim.Run, batch)
+		undos, err := d.e.store.Undos(d.storing, d.claim.Run, batch)
 		if err != nil {
 			return scheduler.Event{}, d.storeError(err)
 		}
@@ -19,7 +19,7 @@ func (d *driver) topOfStack() (scheduler.Event, error) {
 	if len(d.stack) == 0 {
 		return ev, nil
 	}
-	a, err := d.e.store.Atom(d.storeCtx(), d.claim.Run, d.stack[0].Path)
+	a, err := d.e.store.Atom(d.storing, d.claim.Run, d.stack[0].Path)
 	if err != nil {
 		return ev, d.storeError(err)
 	}
