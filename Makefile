@@ -6,6 +6,8 @@ SHELL := bash
 FUZZTIME ?= 60s
 BENCH ?= .
 EBB_CRASH_KILLS ?= 5000
+EBB_CRASH_IMAGES ?= 400
+EBB_SOAK ?= 100000
 
 .PHONY: help
 help: ## list the tasks
@@ -52,8 +54,8 @@ docs: ## rewrite the generated pages of docs/reference
 	go test ./states -update
 
 .PHONY: soak
-soak: ## run the crash tests with EBB_CRASH_KILLS (5000) kills instead of 200, for as long as it takes
-	EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) go test -v -count 1 -timeout 0 -run Crash work
+soak: ## run EBB_SOAK (100000) random flows, and the crash tests with EBB_CRASH_KILLS (5000) kills and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
+	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated' work
 
 .PHONY: ci
 ci: ## do all that a change must pass

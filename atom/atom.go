@@ -32,6 +32,14 @@ type Atom struct {
 	provides   []Provide
 	body       Body
 	control    Controller
+	attempts   *AttemptPolicy
+	revert     RevertPolicy
+	pivot      bool
+	deferral   *Deferral
+	signal     string
+	secrets    []string
+	secret     bool // the whole result is
+	wrappers   []Wrapper
 }
 
 type injected struct {
@@ -155,5 +163,5 @@ func New(name string, body Body, opts ...Option) *Atom {
 	for _, opt := range opts {
 		opt(a)
 	}
-	return a
+	return a.wrapUp()
 }

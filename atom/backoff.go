@@ -11,6 +11,10 @@ type Backoff struct {
 	First time.Duration // before the second try
 	Rate  float64       // by what each further wait is longer; below 1 counts as 1
 	Max   time.Duration // what no wait exceeds; 0 is without limit
+	// Jitter is the part of each wait that is random, from 0 to 1, so that what
+	// failed together is not tried again together: a wait of w becomes one
+	// between w*(1-Jitter) and w.
+	Jitter float64
 }
 
 // Exponential doubles the wait from first up to at most limit.
@@ -21,8 +25,14 @@ func Exponential(first, limit time.Duration) Backoff {
 // Constant waits the same time before every further try.
 func Constant(d time.Duration) Backoff { return Backoff{First: d, Rate: 1} }
 
-// After returns the wait after the given number of tries, from 1. It never
-// falls as tries rise.
+// WithJitter returns b with that part of each wait random, from 0 to 1.
+func (b Backoff) WithJitter(part float64) Backoff {
+	b.Jitter = part
+	return b
+}
+
+// After returns the wait after the given number of tries, from 1, before
+// jitter shortens it. It never falls as tries rise.
 func (b Backoff) After(tries int) time.Duration {
 	if b.First <= 0 {
 		return 0
@@ -36,4 +46,20 @@ func (b Backoff) After(tries int) time.Duration {
 		return limit
 	}
 	return min(time.Duration(wait), limit)
+}
+
+// Jittered returns the wait after the given number of tries when random was
+// drawn for it, from 0 up to 1.
+func (b Backoff) Jittered(tries int, random float64) time.Duration {
+	return Jittered(b.After(tries), b.Jitter, random)
+}
+
+// Jittered returns the wait d when the part jitter of it is random: between
+// d*(1-jitter) and d. random is drawn by the caller, from 0 up to 1; a jitter
+// outside of 0 to 1 counts as the nearer of them.
+func Jittered(d time.Duration, jitter, random float64) time.Duration {
+	if d <= 0 || !(jitter > 0) { // also when it is no number
+		return d
+	}
+	return d - time.Duration(float64(d)*min(jitter, 1)*random)
 }

@@ -54,3 +54,36 @@ func TestBackoffRisesToItsLimit(t *testing.T) {
 		}
 	})
 }
+
+// TestJitter: a jittered wait lies between what jitter leaves for sure and the
+// whole wait, and falls as the random number rises.
+func TestJitter(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		jitter, random float64
+		want           time.Duration
+	}{
+		"none":                {0, 0.9, time.Minute},
+		"half, luck":          {0.5, 0, time.Minute},
+		"half, in the middle": {0.5, 0.5, 45 * time.Second},
+		"all":                 {1, 0.75, 15 * time.Second},
+		"more than all":       {7, 0.75, 15 * time.Second},
+		"less than none":      {-1, 0.5, time.Minute},
+		"no number":           {math.NaN(), 0.5, time.Minute},
+	} {
+		if got := atom.Jittered(time.Minute, tc.jitter, tc.random); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+	if got := atom.Exponential(time.Second, 0).WithJitter(0.5).Jittered(3, 0.5); got != 3*time.Second {
+		t.Errorf("the third wait is %v", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64().Draw(t, "wait"))
+		jitter := rapid.Float64Range(0, 1).Draw(t, "jitter")
+		random := rapid.Float64Range(0, 1-1e-9).Draw(t, "random")
+		if got := atom.Jittered(d, jitter, random); got > d || d >= 0 && got < 0 {
+			t.Fatalf("%v of %v", got, d)
+		}
+	})
+}

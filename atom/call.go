@@ -14,6 +14,7 @@ type Call struct {
 	Attempt     int    // how often this incarnation was tried, from 1
 	Revert      bool   // the call undoes
 	Fence       int64  // the owner's fencing number, for systems that compare it
+	Token       string // by which the attempt may be ended from elsewhere; "" when it may not
 }
 
 // Key returns the call's idempotency key: run/path/incarnation, with /revert
@@ -29,15 +30,56 @@ func (c *Call) Key() string {
 type callKey struct{}
 
 // WithCall returns a context in which [CurrentCall] finds c.
-func WithCall(ctx context.Context, c *Call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
+func WithCall(ctx context.Context, c *Call) context.Context { return WithHost(ctx, c, nil) }
+
+// WithHost returns a context in which [CurrentCall] finds c, and in which h
+// serves the atom, see [Host].
+func WithHost(ctx context.Context, c *Call, h Host) context.Context {
+	return new(HostContext).Of(ctx, c, h)
+}
+
+// A HostContext is the context of a call: both of its values for the price of
+// one, or of none where an engine has room for it. The zero value is that room.
+type HostContext struct {
+	context.Context //nolint:containedctx // it is a context itself
+
+	call *Call
+	host Host
+}
+
+// Of is [WithHost] in the room of h, which must be for that call alone.
+func (h *HostContext) Of(ctx context.Context, c *Call, host Host) context.Context {
+	*h = HostContext{ctx, c, host}
+	return h
+}
+
+// Value implements [context.Context].
+func (h *HostContext) Value(key any) any {
+	if key == (callKey{}) {
+		return h
+	}
+	return h.Context.Value(key)
+}
+
+// hostedOf returns the innermost call that ctx belongs to, or nil.
+func hostedOf(ctx context.Context) *HostContext {
+	h, _ := ctx.Value(callKey{}).(*HostContext)
+	return h
+}
+
+// hostOf returns who serves the call that ctx belongs to, or nil.
+func hostOf(ctx context.Context) Host {
+	if h := hostedOf(ctx); h != nil {
+		return h.host
+	}
+	return nil
 }
 
 // CurrentCall returns the call that ctx belongs to, or the zero Call outside
 // of one.
 func CurrentCall(ctx context.Context) Call {
-	if c, ok := ctx.Value(callKey{}).(*Call); ok {
-		return *c
+	if h := hostedOf(ctx); h != nil {
+		return *h.call
 	}
 	return Call{}
 }

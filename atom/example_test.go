@@ -62,3 +62,14 @@ func ExampleExponential() {
 	// 4s
 	// 5s
 }
+
+// Reduce combines several symbols into one; Map does something with each.
+func ExampleReduce() {
+	add := func(_ context.Context, a, b int) (int, error) { return a + b, nil }
+	total := atom.Reduce("total", add, atom.Requires("net", "tax", "shipping"), atom.As("total"))
+
+	in := atom.NewValues(total.Args(), []atom.Value{atom.MustEncode(100), atom.MustEncode(19), atom.MustEncode(5)})
+	result, err := total.Body().Execute(context.Background(), in)
+	fmt.Println(total.Provides()[0].Symbol, result, err)
+	// Output: total 124 <nil>
+}

@@ -18,6 +18,11 @@ const (
 	CodeTooLarge      = "Ebb.ValueTooLarge" // the result is larger than a value may be
 	CodeRevertFailed  = "Ebb.RevertFailed"  // a revert failed
 	CodeHeartbeatLost = "Ebb.HeartbeatLost" // a deferred atom's heartbeat did not come
+	CodeBadResult     = "Ebb.BadResult"     // whoever ended the attempt gave a result that the task cannot have
+	CodeRunExists     = "Ebb.RunExists"     // the run that was to be begun is there already
+	CodeNoFlow        = "Ebb.NoFlow"        // the flow of the run that was to be begun is not known
+	CodeNoStart       = "Ebb.NoStart"       // the run that a job wants cannot be made
+	CodeLost          = "Ebb.Lost"          // too many processes died while they drove the run
 	CodeLanguage      = "Ebb.Language"      // a growing flow's language gave an impossible answer
 )
 
@@ -31,7 +36,12 @@ type Failure struct {
 	Stack   string `json:"stack,omitempty"`   // where user code panicked
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
+	Details Value  `json:"details,omitempty"` // what else the task says of it, for programs, up to [MaxFailureDetails]; nil when nothing
 }
+
+// MaxFailureDetails is how many bytes the details of a failure may have. What is larger
+// is left out.
+const MaxFailureDetails = 64 << 10
 
 // Error says what failed and why: "boot: Error: no valid host".
 func (f *Failure) Error() string {
@@ -50,6 +60,10 @@ func (f *Failure) Error() string {
 
 // ErrorCode returns Code, so that a Failure passed on as an error keeps it.
 func (f *Failure) ErrorCode() string { return f.Code }
+
+// ErrorDetails returns Details, so that a Failure passed on as an error keeps
+// them.
+func (f *Failure) ErrorDetails() Value { return f.Details }
 
 // Errorf returns an error with a code that survives the process: retries,
 // catches and conductors decide by it.
@@ -71,6 +85,9 @@ func (e *codedError) ErrorCode() string { return e.code }
 // with a method ErrorCode() string. Errors without one have [CodeTimeout] for a
 // context's deadline, [CodeCancelled] for its cancellation, and [CodeError] else.
 //
+// The details are what the outermost error with a method ErrorDetails() Value
+// says.
+//
 // A Failure that is passed on as it is keeps its message and stack too; one that
 // is wrapped adds its text to that of the errors around it.
 func NewFailure(path string, attempt int, err error) *Failure {
@@ -84,6 +101,12 @@ func NewFailure(path string, attempt int, err error) *Failure {
 		f.Code = CodeTimeout
 	case errors.Is(err, context.Canceled):
 		f.Code = CodeCancelled
+	}
+	var detailed interface{ ErrorDetails() Value }
+	if errors.As(err, &detailed) {
+		if d := detailed.ErrorDetails(); len(d) <= MaxFailureDetails {
+			f.Details = d
+		}
 	}
 	if f.Code == "" && !f.Bare {
 		f.Code = CodeError

@@ -13,14 +13,19 @@ import (
 type Option func(*Atom)
 
 // Timeout limits one attempt of Execute. When it passes, the attempt's context
-// is cancelled and the atom fails with [CodeTimeout]; its outcome is Unknown.
+// ends and the attempt fails with [CodeTimeout]; its outcome is Unknown. An
+// Execute that goes on all the same is given up after a while, see
+// engine.WithGrace. How long a deferred attempt is waited for is said by
+// [Deferrable]. The default is no limit.
 func Timeout(d time.Duration) Option { return func(a *Atom) { a.timeout = d } }
 
 // Priority sets the order among atoms that are ready at once: larger first,
 // going forward and back. The default is 0.
 func Priority(n int) Option { return func(a *Atom) { a.priority = n } }
 
-// Version is stored with what the atom did.
+// Version tells versions of an atom apart where nothing else does. It is part of
+// the flow's structure: with another version the flow is a changed one, see
+// engine.WithEarlier.
 func Version(v string) Option { return func(a *Atom) { a.version = v } }
 
 // As names the symbol that the whole result provides, in place of the fields of
@@ -39,20 +44,20 @@ func From(symbol string) Option {
 }
 
 // Rebind makes the argument take the value of another symbol than the one of
-// its own name. It adds the argument to an untyped task that has none of that
-// name, and panics when a typed one has not.
+// its own name. It adds the argument to a task that has none of that name, and
+// panics when that task's arguments are the fields of its input.
 func Rebind(arg, symbol string) Option {
 	return func(a *Atom) { a.arg(arg).Symbol = symbol }
 }
 
-// arg returns the argument of that name. An untyped task gets it if need be; for
-// a typed one, whose arguments are its fields, the name is a mistake.
+// arg returns the argument of that name. A task gets it if need be, unless its
+// arguments are fields: then the name is a mistake.
 func (a *Atom) arg(name string) *Arg {
 	i := slices.IndexFunc(a.args, func(arg Arg) bool { return arg.Name == name })
 	if i >= 0 {
 		return &a.args[i]
 	}
-	if wholeType(a) != nil {
+	if _, fixed := a.body.(interface{ takesFields() }); fixed {
 		if name == "" {
 			panic(fmt.Sprintf("atom: task %q takes a struct, whose fields are what it requires: From does not apply", a.name))
 		}
@@ -66,7 +71,8 @@ func (a *Atom) arg(name string) *Arg {
 	return &a.args[len(a.args)-1]
 }
 
-// Requires adds arguments to an untyped task, each named as its symbol.
+// Requires adds arguments, each named as its symbol, to a task whose arguments
+// are no fields: [Untyped], [Map], [Reduce].
 func Requires(symbols ...string) Option {
 	return func(a *Atom) {
 		for _, s := range symbols {
@@ -76,7 +82,8 @@ func Requires(symbols ...string) Option {
 }
 
 // Optional lets arguments be left out when no one provides them. It adds those
-// that an untyped task does not have, and panics when a typed one has not.
+// that a task does not have, and panics when that task's arguments are the
+// fields of its input.
 func Optional(args ...string) Option {
 	return func(a *Atom) {
 		for _, name := range args {
@@ -125,8 +132,8 @@ func Provides(symbols ...string) Option {
 	}
 }
 
-// ProvidesElements names the elements of an untyped task's array result, also
-// when it is only one.
+// ProvidesElements names the elements of a result that is an array, also when it
+// is only one.
 func ProvidesElements(symbols ...string) Option {
 	return func(a *Atom) {
 		a.provides = nil

@@ -28,6 +28,7 @@ func (v Verdict) String() string {
 type Decision struct {
 	Verdict Verdict
 	After   time.Duration // how long to wait before the flow runs again; for VerdictRetry
+	Jitter  float64       // the part of After that is random, see [Backoff]; whoever waits draws it
 }
 
 // A Try is one attempt of a retry's flow: the value the retry provided for it,
@@ -110,7 +111,7 @@ func (t times) OnFailure(h History, _ Values) (Decision, error) {
 	if last == nil || len(h.Tries) >= t.attempts || !t.worthIt(last.Failures) {
 		return Decision{Verdict: t.giveUp}, nil
 	}
-	return Decision{VerdictRetry, t.backoff.After(len(h.Tries))}, nil
+	return Decision{VerdictRetry, t.backoff.After(len(h.Tries)), t.backoff.Jitter}, nil
 }
 
 // worthIt reports whether every failure of the last try has one of the codes.

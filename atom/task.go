@@ -97,7 +97,7 @@ func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *At
 	for _, opt := range opts {
 		opt(a)
 	}
-	return a
+	return a.wrapUp()
 }
 
 // typed is the Body of a typed task.
@@ -142,6 +142,15 @@ func (t *typed[In, Out]) Revert(ctx context.Context, values Values, did Outcome[
 
 func (t *typed[In, Out]) Reverts() bool { return t.reverter != nil }
 
+// takesFields marks a task whose arguments are the fields of its input.
+func (t *typed[In, Out]) takesFields() {}
+
+// checkResult reports whether v can be a result of the task.
+func (t *typed[In, Out]) checkResult(v Value) error {
+	var out Out
+	return v.Decode(&out)
+}
+
 // outType lets options that name the whole result know its type.
 func (t *typed[In, Out]) outType() reflect.Type { return reflect.TypeFor[Out]() }
 
@@ -151,7 +160,7 @@ func (t *typed[In, Out]) decode(values Values) (In, error) {
 		return in, nil
 	}
 	text := values.Object()
-	if t.single {
+	if t.single || len(values.args) == 1 && values.args[0].Name == "" { // what a language passes is the whole
 		text = values.Input()
 	}
 	if err := json.Unmarshal(text.JSON(), &in); err != nil {

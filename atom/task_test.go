@@ -327,3 +327,15 @@ func BenchmarkField(b *testing.B) {
 		}
 	}
 }
+
+// TestInputOfLanguage passes a task that takes a struct what a language gives it:
+// the whole input, under no name.
+func TestInputOfLanguage(t *testing.T) {
+	t.Parallel()
+	type in struct{ X int }
+	got := 0
+	body := atom.Func("t", func(_ context.Context, i in) (struct{}, error) { got = i.X; return struct{}{}, nil }).Body()
+	if _, err := body.Execute(t.Context(), atom.Single(atom.MustEncode(in{7}))); err != nil || got != 7 {
+		t.Errorf("got %d: %v", got, err)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // MaxValue is the size in bytes above which the core refuses a value.
@@ -39,18 +41,41 @@ func Encode(v any) (Value, error) {
 	case struct{}:
 		return Null, nil
 	}
-	var b bytes.Buffer
-	b.WriteByte(CodecJSON)
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	enc, _ := encoders.Get().(*encoder)
+	defer enc.done()
+	enc.text.WriteByte(CodecJSON)
+	if err := enc.json.Encode(v); err != nil {
 		return nil, fmt.Errorf("atom: encode %T: %w", v, err)
 	}
-	out := b.Bytes()[:b.Len()-1] // the encoder's newline
+	out := enc.text.Bytes()[:enc.text.Len()-1] // the encoder's newline
 	if len(out) > MaxValue {
 		return nil, ErrValueTooLarge
 	}
-	return Value(out), nil
+	return slices.Clone(Value(out)), nil
+}
+
+// An encoder is reused: what it needs beside the value would be half of what is
+// allocated for a small one.
+type encoder struct {
+	text bytes.Buffer
+	json *json.Encoder
+}
+
+var encoders = sync.Pool{New: func() any {
+	enc := new(encoder)
+	enc.json = json.NewEncoder(&enc.text)
+	enc.json.SetEscapeHTML(false)
+	return enc
+}}
+
+// maxKeptText is above which size, in bytes, the room of an encoder is given up.
+const maxKeptText = 64 << 10
+
+func (enc *encoder) done() {
+	if enc.text.Cap() <= maxKeptText {
+		enc.text.Reset()
+		encoders.Put(enc)
+	}
 }
 
 // MustEncode is Encode for values that are known to encode, such as constants

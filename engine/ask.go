@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -10,6 +11,8 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // guard turns a panic of user code or of a language into a failure.
@@ -21,7 +24,7 @@ func guard(path string, f *(*atom.Failure)) {
 
 // askRetry asks a retry's controller what the failure it was charged means.
 func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event) {
-	a := d.e.plan.Atoms[cmd.Atom]
+	a := d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
 	if cmd.Missing != nil {
 		return ev
@@ -38,8 +41,8 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event) {
 // nextTry asks a retry's controller for the value of the next try, or lets it
 // undo what it did.
 func (d *driver) nextTry(c *call) (ev scheduler.Event) {
-	a := d.e.plan.Atoms[c.cmd.Atom]
-	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.cmd.Atom, Revert: c.about.Revert, Failure: c.missing}
+	a := d.plan.Atoms[c.atom]
+	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.atom, Revert: c.about.Revert, Failure: c.missing}
 	if c.missing != nil {
 		return ev
 	}
@@ -48,11 +51,11 @@ func (d *driver) nextTry(c *call) (ev scheduler.Event) {
 	if undoer, ok := a.Controller().(atom.Undoer); ok && c.about.Revert {
 		ev.Result = atom.Null
 		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.about)
-		err = undoer.Undo(ctx, c.cmd.Tries, c.cmd.Outcome.Failures())
+		err = undoer.Undo(ctx, c.more.Tries, c.more.Outcome.Failures())
 	} else if c.about.Revert {
 		ev.Result = atom.Null
 	} else {
-		ev.Result, err = a.Controller().Next(c.cmd.Tries, c.cmd.Values)
+		ev.Result, err = a.Controller().Next(c.more.Tries, c.values)
 	}
 	if err != nil {
 		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, err)
@@ -62,14 +65,14 @@ func (d *driver) nextTry(c *call) (ev scheduler.Event) {
 
 // askDeciders asks all deciders that speak about an atom.
 func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
-	a := &d.e.plan.Atoms[cmd.Atom]
+	a := &d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Voted}
 	defer guard(a.Name(), &ev.Failure)
 	results := flow.Results{}
 	for _, dec := range a.Deciders {
 		if dec.Source >= 0 {
 			if v, ok := d.s.ValueOf(dec.Source); ok {
-				results[d.e.plan.Atoms[dec.Source].Name()] = v
+				results[d.plan.Atoms[dec.Source].Name()] = v
 			}
 		}
 	}
@@ -102,28 +105,61 @@ func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 }
 
 // askLanguage asks the language of a growing flow what comes next.
-func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event) {
+func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	failpoint.Hit("engine.growth")
 	ev = scheduler.Event{Kind: scheduler.Grown}
 	var broke *atom.Failure
 	defer func() {
 		if broke != nil {
-			ev.Growth = flow.Growth{End: &flow.End{Failure: broke}}
+			ev.Growth = &flow.Growth{End: &flow.End{Failure: broke}}
 		}
 	}()
 	defer guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Random: rand.Uint64,
+		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Random: rand.Uint64, Token: newToken,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
+		ask.Outer = d.s.Outer()
 		ask.Shared = fork.Spec.Group.Shared
+		ask.Memo = d.grownOf(fork, fork.Path).memoOf(ask.Shared)
 	}
-	ev.Growth = d.language().Grow(ask)
-	return ev
+	ask.Recall = func(name string) (past flow.Past, ok bool) {
+		if err == nil {
+			past, ok, err = d.recall(cmd.Scope.Inside(name))
+		}
+		return past, ok
+	}
+	growth := d.language().Grow(ask)
+	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
+		broke = &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}
+	}
+	d.choose(cmd.Scope, &growth)
+	ev.Growth = &growth
+	return ev, err // with an error the answer rests on nothing
 }
 
-func (d *driver) language() flow.Language { return d.e.plan.Atoms[0].Language }
+// recall tells what became of a node, as it is kept or about to be.
+func (d *driver) recall(path string) (flow.Past, bool, error) {
+	a, ok := d.gathered(path)
+	if !ok {
+		var err error
+		if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+			return flow.Past{}, false, nil
+		} else if err != nil {
+			return flow.Past{}, false, d.storeError(err)
+		}
+	}
+	past := flow.Past{
+		Open: a.Live, Input: a.Input.Data, Note: a.Note.Data, Failure: a.Failure, Started: a.StartedAt, Ended: a.EndedAt,
+	}
+	if a.State == states.TaskSuccess {
+		past.Result = a.Result.Data
+	}
+	return past, true, nil
+}
+
+func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
 
 // undoInput asks the language what the task that undoes a node is to be given.
 func (d *driver) undoInput(cmd *scheduler.Command) (values atom.Values, err error) {

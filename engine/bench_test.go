@@ -40,56 +40,6 @@ func tasks(n int, structs bool) []flow.Node {
 	return nodes
 }
 
-// BenchmarkMemory runs flows of no-op tasks in memory; compiling is not part of
-// it. live-B/task is the heap that is left after the run, after collection.
-func BenchmarkMemory(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
-		for _, structs := range []bool{false, true} {
-			nodes := tasks(n, structs)
-			shape := map[bool]string{false: "noop", true: "struct"}[structs]
-			flows := map[string]flow.Node{"linear": flow.Linear("f", nodes...), "unordered": flow.Unordered("f", nodes...)}
-			for name, f := range flows {
-				b.Run(fmt.Sprintf("%s/%s/%d", name, shape, n), func(b *testing.B) {
-					benchmark(b, f, n, structs)
-				})
-			}
-		}
-	}
-}
-
-func benchmark(b *testing.B, f flow.Node, n int, structs bool, opts ...engine.Option) {
-	b.Helper()
-	for _, name := range []string{"id", "count", "paid"} {
-		if structs {
-			opts = append(opts, seed(name))
-		}
-	}
-	eng, err := engine.New(f, opts...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, err := eng.Run(b.Context(), fmt.Sprint("r", i)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/task")
-}
-
-// seed gives the first task of a chain its input. It is a provider, not an
-// input: an input would beat the tasks in between.
-func seed(name string) engine.Option {
-	switch name {
-	case "id":
-		return engine.With(atom.NewKey[string](name), "o-1")
-	case "count":
-		return engine.With(atom.NewKey[int](name), 1)
-	default:
-		return engine.With(atom.NewKey[bool](name), false)
-	}
-}
-
 // TestTwoHundredThousand runs 200,000 tasks, compiling included, and looks at
 // the heap that stays: at most 1 KiB a task.
 func TestTwoHundredThousand(t *testing.T) {
@@ -126,6 +76,21 @@ func TestTwoHundredThousand(t *testing.T) {
 	}
 }
 
+func benchmark(b *testing.B, f flow.Node, n int, opts ...engine.Option) {
+	b.Helper()
+	eng, err := engine.New(f, opts...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if _, err := eng.Run(b.Context(), fmt.Sprint("r", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/task")
+}
+
 // BenchmarkSQLite runs a linear flow of no-op tasks on a file with
 // synchronous=FULL: one commit a task.
 func BenchmarkSQLite(b *testing.B) {
@@ -139,7 +104,24 @@ func BenchmarkSQLite(b *testing.B) {
 		}
 	}()
 	const n = 1000
-	benchmark(b, flow.Linear("f", tasks(n, false)...), n, false, engine.WithStore(store))
+	benchmark(b, flow.Linear("f", tasks(n, false)...), n, engine.WithStore(store))
+}
+
+// BenchmarkProgress is what a task pays for saying how far it is.
+func BenchmarkProgress(b *testing.B) {
+	eng, err := engine.New(atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			atom.Progress(ctx, float64(i%100)/100, nil)
+		}
+		return struct{}{}, nil
+	}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := eng.Run(b.Context(), "r"); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // BenchmarkLoop walks a loop of 10,000 transitions of states that only compute,

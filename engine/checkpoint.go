@@ -18,77 +18,143 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 	d.dirty = true
 	if cmd.Op == scheduler.FlowState {
 		d.head.State = cmd.FlowTo
-		d.history(storage.Entry{Kind: storage.EntryFlow, From: uint8(cmd.FlowFrom), To: uint8(cmd.FlowTo)})
+		entry := d.history(storage.EntryFlow)
+		entry.From, entry.To = uint8(cmd.FlowFrom), uint8(cmd.FlowTo)
 		d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
+		if cmd.FlowTo.Ended() || cmd.FlowTo == states.FlowSuspended && cmd.FlowFrom != states.FlowResuming {
+			return nil // it is kept together with how it ended, which follows
+		}
 		return d.flushEach()
 	}
-	var a storage.Atom
-	ev := Event{Kind: AtomChanged}
-	switch {
-	case cmd.Node != nil:
-		a = d.nodeRecord(cmd.Node, &cmd.Rec)
-		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
-		ev.Reverts = cmd.Node.Spec.Undo != nil
-	case cmd.Scope != nil:
-		a = d.scopeRecord(cmd.Scope, &cmd.Rec)
-		ev.Inner = true
-	default:
-		a = d.planRecord(cmd.Atom, &cmd.Rec)
-		ev.Inner = d.e.plan.Atoms[cmd.Atom].Language != nil
-		ev.Reverts = d.e.plan.Atoms[cmd.Atom].Reverts()
-	}
-	d.put(&a)
+	a := d.record(cmd)
 	if cmd.Op == scheduler.Write {
+		d.noteDelay(a)
 		return nil
 	}
-	entry := storage.Entry{
-		Kind: storage.EntryAtom, Path: a.Path, From: uint8(cmd.From), To: uint8(cmd.To),
-		Incarnation: a.Incarnation, Attempt: a.Attempt,
-	}
+	entry := d.history(storage.EntryAtom)
+	entry.Path, entry.From, entry.To = a.Path, uint8(cmd.From), uint8(cmd.To)
+	entry.Incarnation, entry.Attempt = a.Incarnation, a.Attempt
 	switch cmd.To {
 	case states.TaskSuccess:
-		entry.Body, ev.Result = a.Result, a.Result.Data
+		entry.Body = a.Result
 	case states.TaskFailure, states.TaskCancelled:
 		entry.Failure = a.Failure
+	case states.TaskReverted:
+		if cmd.Node != nil {
+			d.head.Undo = storage.UndonePart
+		}
 	case states.TaskRevertFailure:
 		entry.Failure = a.RevertFailure
 	default:
 	}
-	d.history(entry)
-	ev.Path, ev.From, ev.To = a.Path, cmd.From.String(), cmd.To.String()
-	ev.Attempt, ev.Failure, ev.Due = a.Attempt, entry.Failure, a.Due
-	d.note(ev)
+	if d.watched {
+		d.noteChange(cmd, a, entry)
+	}
 	return d.flushEach()
+}
+
+// record puts the record that a command brings into the checkpoint.
+func (d *driver) record(cmd *scheduler.Command) *storage.Atom {
+	switch {
+	case cmd.Node != nil:
+		return d.nodeRecord(cmd.Node, &cmd.Rec)
+	case cmd.Scope != nil:
+		return d.scopeRecord(cmd.Scope, &cmd.Rec)
+	default:
+		return d.planRecord(cmd.Atom, &cmd.Rec)
+	}
+}
+
+// noteChange tells of an atom's new state.
+func (d *driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
+	ev := Event{
+		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
+		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due,
+	}
+	switch {
+	case cmd.Node != nil:
+		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
+		ev.Reverts = cmd.Node.Spec.Undo != nil
+	case cmd.Scope != nil:
+		ev.Inner = true
+	default:
+		ev.Inner, ev.Reverts = d.plan.Atoms[cmd.Atom].Language != nil, d.plan.Atoms[cmd.Atom].Reverts()
+	}
+	if cmd.To != states.TaskRetrying && !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
+		ev.Duration = a.EndedAt.Sub(a.StartedAt)
+	}
+	d.note(ev)
+}
+
+// noteDelay tells of a revert that failed and is tried again later.
+func (d *driver) noteDelay(a *storage.Atom) {
+	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(d.now) {
+		state := a.State.String()
+		d.note(Event{
+			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure, Due: a.Due,
+		})
+	}
+}
+
+// planned returns room in the checkpoint for the record of an atom of the plan:
+// that of an earlier one of it, if there is one.
+func (d *driver) planned(i int32) *storage.Atom {
+	at, path := &d.attempts[i], d.plan.Atoms[i].Name()
+	if n := int(at.place); n < len(d.cp.Atoms) && d.cp.Atoms[n].Path == path {
+		d.cp.Atoms[n] = storage.Atom{Path: path}
+		return &d.cp.Atoms[n]
+	}
+	at.place = int32(len(d.cp.Atoms))
+	return d.addAtom(path)
+}
+
+func (d *driver) addAtom(path string) *storage.Atom {
+	a := extend(&d.cp.Atoms)
+	a.Path = path
+	return a
 }
 
 // few is up to how many records of a checkpoint are looked through rather than
 // looked up.
 const few = 16
 
-// put puts a record into the checkpoint, in place of an earlier one of the same
-// atom.
-func (d *driver) put(a *storage.Atom) {
-	if atoms := d.cp.Atoms; len(atoms) <= few {
-		for i := range atoms {
-			if atoms[i].Path == a.Path {
-				atoms[i] = *a
-				return
-			}
+// unplanned is planned for what has grown, which is known by its path alone.
+func (d *driver) unplanned(path string) *storage.Atom {
+	n := d.where(path)
+	if n < 0 {
+		if d.at != nil {
+			d.at[path] = len(d.cp.Atoms)
 		}
-	} else {
-		if d.at == nil {
-			d.at = make(map[string]int, 2*len(atoms))
-			for i := range atoms {
-				d.at[atoms[i].Path] = i
-			}
-		}
-		if i, ok := d.at[a.Path]; ok {
-			atoms[i] = *a
-			return
-		}
-		d.at[a.Path] = len(atoms)
+		return d.addAtom(path)
 	}
-	d.cp.Atoms = append(d.cp.Atoms, *a)
+	d.cp.Atoms[n] = storage.Atom{Path: path}
+	return &d.cp.Atoms[n]
+}
+
+// where returns the place of an atom's record in the checkpoint, -1 if it has none.
+func (d *driver) where(path string) int {
+	atoms := d.cp.Atoms
+	if len(atoms) <= few {
+		return slices.IndexFunc(atoms, func(a storage.Atom) bool { return a.Path == path })
+	}
+	if d.at == nil {
+		d.at = make(map[string]int, 2*len(atoms))
+		for i := range atoms {
+			d.at[atoms[i].Path] = i
+		}
+	}
+	if i, ok := d.at[path]; ok {
+		return i
+	}
+	return -1
+}
+
+// gathered returns the record of an atom that the checkpoint holds.
+func (d *driver) gathered(path string) (storage.Atom, bool) {
+	if i := d.where(path); i >= 0 {
+		return d.cp.Atoms[i], true
+	}
+	return storage.Atom{}, false
 }
 
 // flushEach commits when every change is to be committed by itself.
@@ -99,10 +165,12 @@ func (d *driver) flushEach() error {
 	return nil
 }
 
-func (d *driver) history(entry storage.Entry) {
+// history adds a line to the history, which is the caller's to fill in.
+func (d *driver) history(kind storage.EntryKind) *storage.Entry {
 	d.head.Entries++
-	entry.Seq, entry.Time = d.head.Entries, d.now
-	d.cp.History = append(d.cp.History, entry)
+	e := extend(&d.cp.History)
+	e.Seq, e.Kind, e.Time = d.head.Entries, kind, d.now
+	return e
 }
 
 // keepEvents appends to the language's own history.
@@ -111,10 +179,9 @@ func (d *driver) keepEvents(cmd *scheduler.Command) {
 	for i := range cmd.Events {
 		ev := &cmd.Events[i]
 		d.head.Events++
-		d.history(storage.Entry{
-			Kind: storage.EntryEvent, Path: ev.Name, Number: d.head.Events, Prev: ev.Prev, Type: ev.Type,
-			Details: ev.Details, Key: ev.Key, Body: d.hold(ev.Body),
-		})
+		entry := d.history(storage.EntryEvent)
+		entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.head.Events, ev.Prev, ev.Type
+		entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.hold(ev.Body)
 		d.note(Event{Kind: LanguageEvent, Path: ev.Name, Name: ev.Type})
 	}
 }
@@ -124,9 +191,10 @@ func (d *driver) keepTimer(path string, kind storage.TimerKind, due time.Time) {
 	d.cp.Timers = append(d.cp.Timers, storage.TimerRow{Run: d.claim.Run, Path: path, Kind: kind, Due: due})
 }
 
-// flush commits what was gathered, then tells of it.
+// flush commits what was gathered, then tells of it. The run is owned afterwards.
 func (d *driver) flush() error {
-	if !d.dirty {
+	if !d.dirty && d.owns() {
+		d.foster()
 		return nil
 	}
 	d.head.Time = d.now
@@ -139,8 +207,9 @@ func (d *driver) flush() error {
 	d.head.Memory = nil
 	d.dirty = false
 	d.renew()
-	d.tell()
-	return nil
+	d.announce()
+	d.foster()
+	return d.heed()
 }
 
 // maxEntries is how many lines of history may wait for one commit: what only
@@ -152,15 +221,13 @@ func (d *driver) room() bool { return len(d.cp.History) < maxEntries }
 
 // renew empties the checkpoint and keeps its room.
 func (d *driver) renew() {
-	cp := &d.cp
-	clear(cp.Atoms)
-	clear(cp.History)
-	clear(cp.Payloads)
-	*cp = storage.Checkpoint{
-		Atoms: cp.Atoms[:0], History: cp.History[:0], Payloads: cp.Payloads[:0],
-		Push: cp.Push[:0], Timers: cp.Timers[:0],
-	}
+	empty(&d.cp)
 	d.at = nil
+	for _, key := range d.ending {
+		delete(d.grown, key)
+	}
+	clear(d.ending)
+	d.ending = d.ending[:0]
 }
 
 // commitTries is how often a checkpoint is offered to a store that fails in
@@ -169,12 +236,14 @@ const commitTries = 4
 
 // final are the errors that offering the same checkpoint again does not mend.
 var final = []error{
-	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound,
+	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound, storage.ErrLimited,
+	storage.ErrBroken,
 }
 
 // commit offers the checkpoint until it is taken, refused, or the tries are
 // used up. Offering it twice is safe: the store's guard tells.
 func (d *driver) commit() error {
+	d.stale = true
 	wait := 20 * time.Millisecond
 	for try := 1; ; try++ {
 		err := d.e.store.Commit(d.storing, d.claim, &d.cp)

@@ -11,12 +11,16 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 	over := *cmd
 	d.over = &over
 	d.dirty = true
+	defer d.endJob()
 	h := &d.head
-	h.Release = true
-	h.Failure = nil
+	h.Release, h.Bell = true, d.bell
+	h.Failure, h.Hold = nil, false
 	switch cmd.FlowTo {
 	case states.FlowSuspended:
 		h.Hold = true
+		if len(cmd.Failures) > 0 { // a revert failed, and a human is to decide
+			h.Failure = cmd.Failures[0]
+		}
 		return
 	case states.FlowSuccess:
 		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
@@ -25,17 +29,25 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 		}
 	default:
 		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
-		if cmd.End != nil && cmd.End.TimedOut {
-			h.Outcome = storage.TimedOut
+		if cmd.Fate != scheduler.FateNone {
+			h.Outcome = outcomes[cmd.Fate]
 		}
-		if cmd.FlowTo == states.FlowReverted {
+		switch {
+		case cmd.FlowTo == states.FlowReverted:
 			h.Undo = storage.UndoneAll
-		} else if d.s.RevertFailed() {
+		case d.s.RevertFailed():
 			h.Undo = storage.UndoFailed
+		case d.s.Kept() || d.s.PartlyUndone():
+			h.Undo = storage.UndonePart
 		}
 		if len(cmd.Failures) > 0 {
 			h.Failure = cmd.Failures[0]
 		}
 	}
 	h.Ended = d.now
+	d.dropTimers()
+	for path := range d.elsewhere {
+		d.closeToken(path, false)
+	}
+	d.tellParent()
 }

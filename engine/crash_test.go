@@ -129,7 +129,31 @@ const machine = `{"StartAt":"A","States":{
 // committed.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	flows := map[string]func(w *world) flow.Node{
+	for name, build := range crashFlows(t) {
+		for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
+			t.Run(fmt.Sprintf("%s/%d", name, policy), func(t *testing.T) {
+				t.Parallel()
+				alone := inBubble(t, build, policy, deaths())
+				if len(alone.left) > 0 {
+					t.Fatalf("left in the world: %v", alone.left)
+				}
+				for k := 0; ; k++ {
+					got := inBubble(t, build, policy, deaths(k))
+					alone.same(t, fmt.Sprintf("death after commit %d", k), got)
+					if !got.died {
+						t.Logf("%d places to die", k)
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// crashFlows are flows that are reverted in the end.
+func crashFlows(t *testing.T) map[string]func(*world) flow.Node {
+	t.Helper()
+	return map[string]func(w *world) flow.Node{
 		"linear": func(w *world) flow.Node {
 			return flow.Linear("f", w.task("a", nil), w.task("b", nil), w.task("c", always))
 		},
@@ -148,30 +172,6 @@ func TestCrashAnywhere(t *testing.T) {
 			return m.Flow()
 		},
 	}
-	for name, build := range flows {
-		for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
-			t.Run(fmt.Sprintf("%s/%d", name, policy), func(t *testing.T) {
-				t.Parallel()
-				alone := inBubble(t, build, policy)
-				if len(alone.left) > 0 {
-					t.Fatalf("left in the world: %v", alone.left)
-				}
-				for k := 0; ; k++ {
-					got := inBubble(t, build, policy, k)
-					if diff := cmp.Diff(alone.states, got.states); diff != "" || len(got.left) > 0 {
-						t.Fatalf("death after commit %d: left %v, states differ (-alone +got):\n%s", k, got.left, diff)
-					}
-					if got.again != "" {
-						t.Fatalf("death after commit %d: %q was executed again though its success was committed", k, got.again)
-					}
-					if !got.died {
-						t.Logf("%d places to die", k)
-						break
-					}
-				}
-			})
-		}
-	}
 }
 
 type ending struct {
@@ -181,24 +181,50 @@ type ending struct {
 	died   bool
 }
 
-// inBubble is runWithDeaths in virtual time.
-func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, deaths ...int) (end ending) {
+// same compares with the end of a run that was left alone.
+func (e *ending) same(t *testing.T, what string, got ending) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { end = runWithDeaths(t, build, policy, deaths...) })
+	if diff := cmp.Diff(e.states, got.states); diff != "" || len(got.left) > 0 {
+		t.Fatalf("%s: left %v, states differ (-alone +got):\n%s", what, got.left, diff)
+	}
+	if got.again != "" {
+		t.Fatalf("%s: %q was executed again though its success was committed", what, got.again)
+	}
+}
+
+// A fate is the store that each process in turn has on the records of its own;
+// nil once there is nothing wrong with it any more.
+type fate func(i int, process storage.Store) storage.Store
+
+// deaths lets the process die after so many commits, and the next after so many
+// further ones, and so on.
+func deaths(after ...int) fate {
+	return func(i int, process storage.Store) storage.Store {
+		if i < len(after) {
+			return &mortal{process, after[i]}
+		}
+		return nil
+	}
+}
+
+// inBubble is runTo in virtual time.
+func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f fate) (end ending) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { end = runTo(t, build, policy, f) })
 	return end
 }
 
-// runWithDeaths runs a flow, letting the process die after so many commits, and
-// once more after so many further ones, and so on.
-func runWithDeaths(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, deaths ...int) (end ending) {
+// runTo runs a flow in one process after the other, until it has come to its end.
+func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f fate) (end ending) {
 	t.Helper()
 	w := &world{}
 	records := storage.Memory()
 	for i := 0; ; i++ {
 		process := records.Join()
 		var store storage.Store = process
-		if i < len(deaths) {
-			store = &mortal{process, deaths[i]}
+		faulty := f(i, process)
+		if faulty != nil {
+			store = faulty
 		}
 		before := succeeded(t, records)
 		calls := len(w.calls)
@@ -215,12 +241,12 @@ func runWithDeaths(t *testing.T, build func(*world) flow.Node, policy engine.Che
 		if err := process.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if errors.Is(err, errDied) {
+		if faulty != nil && errors.As(err, new(*engine.StoreError)) {
 			end.died = true
 			continue
 		}
 		if _, reverted := errors.AsType[*engine.RevertedError](err); !reverted {
-			t.Fatalf("run with deaths after %v ended with %v; want it reverted", deaths, err)
+			t.Fatalf("process %d ended with %v; want it reverted", i, err)
 		}
 		break
 	}

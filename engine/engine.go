@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -16,17 +19,36 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	plan       *flow.Plan
-	store      storage.Store
-	tasks      Tasks
-	parallel   int
-	policy     Checkpoints
-	resolution scheduler.Options
-	log        hclog.Logger
-	observers  []func(Event)
-	phases     func(run string, phase states.Engine)
-	inputs     map[string]atom.Value
-	types      map[string]reflect.Type
+	plan         *flow.Plan
+	plans        []*flow.Plan // it and those of earlier versions
+	earlierRoots []flow.Node
+	store        storage.Store
+	tasks        Tasks
+	parallel     int
+	policy       Checkpoints
+	resolution   scheduler.Options
+	log          hclog.Logger
+	observers    []func(Event)
+	phases       func(run string, phase states.Engine)
+	middleware   []func(next atom.Body) atom.Body
+	inputs       map[string]atom.Value
+	types        map[string]reflect.Type
+	open         bool // symbols that nothing provides are inputs
+
+	grace    time.Duration
+	slots    int
+	drain    time.Duration
+	offers   map[string]string
+	intake   Intake
+	maxLost  int64
+	sender   Sender
+	catalog  Catalog
+	nursery  chan struct{} // places for runs that are driven beside those that began them
+	compiled sync.Map      // *flow.Plan by the hash of a definition
+	rooms    sync.Pool
+	givenUp  atomic.Int64
+	post     postman
+	left     leftovers
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend
@@ -37,6 +59,9 @@ type Engine struct {
 func New(root flow.Node, opts ...Option) (*Engine, error) {
 	e := &Engine{
 		parallel: DefaultParallelism,
+		grace:    DefaultGrace,
+		slots:    DefaultSlots,
+		maxLost:  DefaultMaxLost,
 		log:      hclog.NewNullLogger(),
 		inputs:   map[string]atom.Value{},
 		types:    map[string]reflect.Type{},
@@ -47,11 +72,23 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 			return nil, err
 		}
 	}
-	plan, err := flow.Compile(root, e.types)
+	e.nursery = make(chan struct{}, e.slots)
+	compile := flow.Compile
+	if e.open {
+		compile = flow.CompileOpen
+	}
+	plan, err := compile(root, e.types)
 	if err != nil {
 		return nil, err
 	}
-	e.plan = plan
+	e.plan, e.plans = plan, []*flow.Plan{plan}
+	for _, root := range e.earlierRoots {
+		earlier, err := flow.Compile(root, e.types)
+		if err != nil {
+			return nil, fmt.Errorf("engine: the earlier flow %q: %w", root.Name(), err)
+		}
+		e.plans = append(e.plans, earlier)
+	}
 	if e.store == nil {
 		e.store = storage.Memory()
 	}
@@ -83,7 +120,10 @@ func (e *Engine) Suspend() {
 // begin puts together what a run is begun with.
 func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 	b := &beginning{
-		run:    storage.Run{ID: id, Flow: e.plan.Flow, Structure: e.plan.Hash},
+		run: storage.Run{
+			ID: id, Flow: e.plan.Flow, Structure: e.plan.Hash,
+			Secrets: storage.Secrets{Symbols: e.plan.Secrets, Atoms: e.plan.SecretResults},
+		},
 		inputs: maps.Clone(e.inputs),
 	}
 	for _, opt := range opts {
@@ -104,7 +144,9 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 }
 
 // grows reports whether the flow is a growing one, which is then the whole plan.
-func (e *Engine) grows() bool { return len(e.plan.Atoms) == 1 && e.plan.Atoms[0].Language != nil }
+func (e *Engine) grows() bool { return grows(e.plan) }
+
+func grows(p *flow.Plan) bool { return len(p.Atoms) == 1 && p.Atoms[0].Language != nil }
 
 // checkInput reports the symbols that the flow needs and the input lacks.
 func (e *Engine) checkInput(whole atom.Value) error {

@@ -20,6 +20,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // TestStatesAreAtoms shows that a state machine is translated, not interpreted:
@@ -254,6 +255,32 @@ func TestChangedFlow(t *testing.T) {
 		if _, err := eng.Run(t.Context(), "r"); errors.Is(err, engine.ErrChanged) != (i == 1) {
 			t.Errorf("flow %d: %v", i, err)
 		}
+	}
+}
+
+// TestBrokenStoreIsNotAsked: what a store has said is its last word is not offered
+// to it again, and stops the run where it stands.
+func TestBrokenStoreIsNotAsked(t *testing.T) {
+	t.Parallel()
+	commits := 0
+	store := storagetest.Faulty(storage.Memory(), func(c storagetest.Call) storagetest.Fault {
+		if c.Method != "Commit" {
+			return storagetest.Fault{}
+		}
+		if commits++; commits == 1 {
+			return storagetest.Fault{}
+		}
+		return storagetest.Fault{Err: fmt.Errorf("%w: the disk is gone", storage.ErrBroken)}
+	})
+	eng := newEngine(t, flow.Linear("f", atom.Func("a", noop), atom.Func("b", noop)), engine.WithStore(store))
+	if _, err := eng.Run(t.Context(), "r"); !errors.As(err, new(*engine.StoreError)) || !errors.Is(err, storage.ErrBroken) {
+		t.Errorf("the run ended with %v", err)
+	}
+	if commits != 2 {
+		t.Errorf("%d commits were tried; want one more than was done", commits)
+	}
+	if r, err := store.Run(t.Context(), "r"); err != nil || r.State != states.FlowRunning {
+		t.Errorf("the run is %v, %v", r.State, err)
 	}
 }
 

@@ -7,22 +7,25 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
 )
 
 var (
-	// ErrSuspended is returned when the run came to rest on purpose. It goes on
-	// when it is run again.
+	// ErrSuspended is returned, wrapped, when the run came to rest on purpose: it
+	// was asked to, or a revert that failed waits for somebody to decide, see
+	// [atom.Park]. It goes on when it is run again, a parked one by an [Order].
 	ErrSuspended = errors.New("engine: the run is suspended")
 	// ErrStopped is returned when the context of Run was cancelled. Nothing was
 	// written about that: the run goes on from its last commit when it is run
 	// again.
 	ErrStopped = errors.New("engine: stopped; the run goes on when it is run again")
-	// ErrChanged is returned when the run was begun on a flow of another
-	// structure.
+	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
+	// structure. Nothing was written. See [WithEarlier] and [AcceptChange].
 	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
 )
 
-// A RevertedError is returned when a run failed and what it had done was undone.
+// A RevertedError is returned when a run failed, or was ended by [Cancel] or
+// [WithDeadline], and what it had done was undone.
 type RevertedError struct {
 	Run      string
 	Failures []*atom.Failure // on account of which it was undone
@@ -36,12 +39,13 @@ func (e *RevertedError) Error() string {
 // Unwrap returns the failures.
 func (e *RevertedError) Unwrap() []error { return asErrors(e.Failures) }
 
-// A FailedError is returned when a run failed and is not undone: because there
-// was nothing to undo, or because undoing failed.
+// A FailedError is returned when a run failed and is not undone, or not all of
+// it: because there was nothing to undo, undoing failed, a point of no return was
+// passed, or the run was ended by [Abandon].
 type FailedError struct {
 	Run        string
 	Failures   []*atom.Failure
-	UndoFailed bool
+	UndoFailed bool // something that was to be undone is not
 }
 
 // Error names the failures.
@@ -64,6 +68,9 @@ type StoreError struct {
 
 // Error names the run and what the store said.
 func (e *StoreError) Error() string {
+	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) {
+		return fmt.Sprintf("engine: %v", e.Err)
+	}
 	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
 }
 

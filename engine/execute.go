@@ -5,46 +5,67 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
 )
 
 // A call is one Execute or Revert on its way.
 type call struct {
-	cmd     scheduler.Command
+	atom    int32 // index in the plan; -1 when node is meant
+	node    *scheduler.Node
+	values  atom.Values
+	more    *scheduler.Detail // of a revert and of a retry; nil otherwise
+	number  int64             // of the attempt, see numberOf
+	state   states.Task       // that the attempt is in
 	body    atom.Body
 	timeout time.Duration
 	about   atom.Call
-	cancel  context.CancelFunc // of what executes; nil until it does
-	missing *atom.Failure      // the call cannot be made
+	life    life             // its context: how long it is wanted
+	ctx     atom.HostContext // around it
+	flight  int              // where it is in driver.flying, if it is
+	missing *atom.Failure    // the call cannot be made
+	late    *time.Timer      // gives it up
+	told    bool             // it was cancelled
+	givenUp bool             // nobody waits for its end any more
+
+	transactions atomic.Int32 // made so far
+
+	driver *driver // of which other goroutines may use only what never changes, and reports
 }
 
 // prepare turns a command into a call.
 func (d *driver) prepare(cmd *scheduler.Command) *call {
-	c := &call{cmd: *cmd, missing: cmd.Missing}
+	c := d.newCall()
+	c.atom, c.node, c.values, c.more = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
+	c.number, c.state, c.missing, c.driver = numberOf(&cmd.Rec), cmd.Rec.State, cmd.Missing, d
+	c.life.of(d.atomCtx)
 	c.about = atom.Call{
 		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
 		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence,
 	}
 	if cmd.Node == nil {
-		a := &d.e.plan.Atoms[cmd.Atom]
-		c.about.Path, c.timeout, c.body = a.Name(), a.Timeout(), a.Body()
+		a := &d.plan.Atoms[cmd.Atom]
+		c.about.Path, c.timeout, c.body = a.Name(), a.Timeout(), d.e.around(a.Body())
+		if c.about.Revert {
+			c.timeout, c.about.Attempt = a.RevertPolicy().Timeout, int(cmd.Rec.RevertAttempt())+1
+		}
 		return c
 	}
 	c.about.Path, c.timeout = cmd.Node.Path, cmd.Node.Spec.Timeout
 	name := cmd.Node.Spec.Task
 	if c.about.Revert {
 		name = cmd.Node.Spec.Undo.Task
-		c.timeout = 0
+		c.timeout, c.about.Attempt = cmd.Node.Spec.Undo.Policy.Timeout, int(cmd.Rec.RevertAttempt())+1
 	}
 	body, err := d.task(name)
 	if err == nil && c.about.Revert {
-		cmd.Values, err = d.undoInput(cmd)
-		c.cmd.Values = cmd.Values
+		c.values, err = d.undoInput(cmd)
 	}
 	if err != nil {
 		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, err)
@@ -52,36 +73,66 @@ func (d *driver) prepare(cmd *scheduler.Command) *call {
 			c.missing.Code = atom.CodeNoTask
 		}
 	}
-	c.body = body
+	c.body = d.e.around(body)
+	return c
+}
+
+// maxSpares is how many calls are allocated at once, at most: user code may hold
+// on to a call's context, which then holds all of them.
+const maxSpares = 32
+
+// newCall returns an empty call. As many are allocated at once as there were
+// before: a short run needs no room for many.
+func (d *driver) newCall() *call {
+	if len(d.spares) == 0 {
+		d.spares = make([]call, min(max(d.prepared, 1), maxSpares))
+	}
+	c := &d.spares[0]
+	d.spares = d.spares[1:]
+	d.prepared++
 	return c
 }
 
 func (d *driver) task(name string) (atom.Body, error) {
-	if d.e.tasks == nil {
+	if d.tasks == nil {
 		return nil, atom.Errorf(atom.CodeNoTask, "no task is registered as %q; give the engine its tasks with engine.WithTasks", name)
 	}
-	return d.e.tasks.Task(name)
+	return d.tasks.Task(name)
 }
 
 // make makes the call and returns the event that tells of its end. It returns
 // false when the engine was stopped in the middle: then nothing is known.
-func (c *call) make(ctx context.Context) (scheduler.Event, bool) {
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: c.cmd.Atom, Node: c.cmd.Node, Revert: c.about.Revert}
+func (c *call) make() (scheduler.Event, bool) {
+	ev := scheduler.Event{Kind: scheduler.Completed, Atom: c.atom, Node: c.node, Revert: c.about.Revert}
 	if c.missing != nil {
 		ev.Failure = c.missing
 		return ev, true
 	}
-	outer := ctx
-	ctx = atom.WithCall(ctx, &c.about)
-	if c.timeout > 0 && !c.about.Revert {
+	outer := &c.life
+	ctx := c.ctx.Of(outer, &c.about, c)
+	if c.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
 	result, err := c.invoke(ctx)
 	failpoint.Hit("engine.executed")
+	ended := errors.Is(err, atom.ErrEnded)
+	switch {
+	case ended:
+		err = nil
+	case errors.Is(err, atom.ErrDeferred) && c.about.Token == "":
+		err = errors.New("only a task that is atom.Deferrable may return atom.ErrDeferred")
+	case errors.Is(err, atom.ErrDeferred):
+		ev.Kind, ev.Result = scheduler.Deferred, result
+		return ev, true
+	}
 	if err == nil && len(result) > atom.MaxValue {
 		err = atom.ErrValueTooLarge
+	}
+	if err == nil && c.node != nil && c.about.Token != "" && !c.about.Revert && !c.node.Spec.Ends && !ended { // others end it
+		ev.Kind, ev.Result = scheduler.Deferred, result
+		return ev, true
 	}
 	if err == nil {
 		if ev.Result = result; result == nil {
@@ -111,9 +162,9 @@ func (c *call) invoke(ctx context.Context) (result atom.Value, err error) {
 		}
 	}()
 	if c.about.Revert {
-		return c.body.Revert(ctx, c.cmd.Values, c.cmd.Outcome)
+		return c.body.Revert(ctx, c.values, c.more.Outcome)
 	}
-	return c.body.Execute(ctx, c.cmd.Values)
+	return c.body.Execute(ctx, c.values)
 }
 
 // maxText bounds, in bytes, the texts that user code can make the store keep.

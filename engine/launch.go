@@ -1,7 +1,8 @@
 package engine
 
 import (
-	"context"
+	"slices"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -13,94 +14,233 @@ type finished struct {
 	call  *call
 	event scheduler.Event
 	known bool // false: it was stopped in the middle
+	at    time.Time
 }
 
-// launch makes the calls that wait for a free place.
-func (d *driver) launch() {
-	for len(d.calls) > 0 {
+// launch makes the calls that wait for a free place, as long as the process is
+// not to stop. It returns errTaken when the run was taken from this goroutine
+// meanwhile.
+func (d *driver) launch() error {
+	for len(d.calls) > 0 && d.ctx.Err() == nil && !d.quiets() {
 		c := d.calls[0]
-		isRetry := c.cmd.Node == nil && d.e.plan.Atoms[c.cmd.Atom].Kind() == atom.KindRetry
+		isRetry := c.node == nil && d.plan.Atoms[c.atom].Kind() == atom.KindRetry
 		if !isRetry && d.running >= d.e.parallel {
-			return
+			return nil
 		}
 		d.calls[0] = nil
 		d.calls = d.calls[1:]
 		if c.about.Revert {
 			failpoint.Hit("engine.reverting")
 		}
+		serial := d.e.parallel == 1 && c.node == nil
 		switch {
 		case isRetry:
 			d.ended = append(d.ended, d.nextTry(c))
-		case d.e.parallel == 1 && c.cmd.Node == nil || d.lone():
-			d.makeHere(c)
+		case !d.feeding && c.timeout == 0 && (serial || d.lone()) && !d.waits():
+			if err := d.makeHere(c); err != nil {
+				return err
+			}
+		case serial:
+			d.fly(c)
+			d.await(c)
 		default:
 			d.fly(c)
 		}
 	}
+	return nil
 }
 
-// lone reports whether a call would be the only thing the run waits for: then
-// nothing can happen before its end, and it need not be made elsewhere.
-func (d *driver) lone() bool {
-	if d.running > 0 || len(d.calls) > 0 || len(d.ended) > 0 {
+// quiets reports whether nothing more is to be begun.
+func (d *driver) quiets() bool {
+	select {
+	case <-d.quiet:
+		return true
+	default:
 		return false
 	}
+}
+
+// queue lets a call wait to be made. An empty queue begins where the last one
+// did, so that it needs no room for each call that waits alone.
+func (d *driver) queue(c *call) {
+	if len(d.calls) == 0 {
+		d.calls = d.emptied
+	}
+	d.calls = append(d.calls, c)
+	if len(d.calls) == 1 {
+		d.emptied = d.calls[:0]
+	}
+}
+
+// lone reports whether a call would be the only one that is being made: then
+// nothing else can begin before its end, and it need not be made elsewhere.
+func (d *driver) lone() bool { return d.running == 0 && len(d.calls) == 0 && len(d.ended) == 0 }
+
+// waits reports whether a timer may fire before a call has ended.
+func (d *driver) waits() bool {
 	_, waits := d.timers.next()
-	return !waits
+	return waits
 }
 
-// makeHere makes a call on this goroutine. One that was stopped in the middle
-// has no end: wait notices that the process is to stop.
-func (d *driver) makeHere(c *call) {
-	if ev, known := c.make(d.atomCtx); known {
-		d.ended = append(d.ended, ev)
+// makeHere makes a call on the goroutine that drives the run, from which the run
+// may be taken if it lasts. A call that was stopped in the middle has no end:
+// wait notices that the process is to stop.
+func (d *driver) makeHere(c *call) error {
+	queued := len(d.calls) > 0 || len(d.ended) > 0
+	if queued {
+		d.tick()
+		d.attemptOf(c).began = instantOf(d.now)
 	}
+	d.here.Store(c)
+	if d.called() && d.here.CompareAndSwap(c, nil) {
+		d.fly(c)
+		return nil
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			d.takeOver()
+			d.crew.report(c.vanished())
+		}
+	}()
+	ev, known := c.make()
+	returned = true
+	c.life.end()
+	if !d.here.CompareAndSwap(c, nil) {
+		d.crew.report(finished{c, ev, known, d.e.now()})
+		return errTaken
+	}
+	d.stale = true
+	if !known {
+		return nil
+	}
+	if queued { // it is taken in when the others have ended, too
+		d.tick()
+		d.attemptOf(c).ended = instantOf(d.now)
+	}
+	d.ended = append(d.ended, ev)
+	return nil
 }
 
-// fly makes a call on a goroutine of its own.
+// fly lets the crew make a call.
 func (d *driver) fly(c *call) {
-	ctx, cancel := context.WithCancel(d.atomCtx)
-	c.cancel = cancel
-	d.running++
-	if c.cmd.Node != nil {
-		d.flying[c.cmd.Node] = c
+	d.tick()
+	d.attemptOf(c).began = instantOf(d.now)
+	d.takeOff(c)
+	if c.timeout > 0 {
+		d.giveUpAfter(c, c.timeout+d.e.grace)
 	}
-	d.atoms.Go(func() error {
-		defer cancel()
-		ev, known := c.make(ctx)
-		d.done <- finished{c, ev, known}
-		return nil // a failure is the atom's, not the group's
-	})
+	d.crew.add(c)
 }
 
-// cancel ends what executes for a node, or what was about to.
-func (d *driver) cancel(n *scheduler.Node) {
-	if c := d.flying[n]; c != nil {
-		c.cancel()
-		return
+// takeOff puts a call among those that are under way elsewhere.
+func (d *driver) takeOff(c *call) {
+	c.flight = len(d.flying)
+	d.flying = append(d.flying, c)
+	d.running++
+}
+
+// flies reports whether a call is under way elsewhere.
+func (d *driver) flies(c *call) bool { return c.flight < len(d.flying) && d.flying[c.flight] == c }
+
+// await waits until a call has ended: so a serial engine begins one after the
+// other what is ready at once. It gives up when something else wants to be seen
+// to.
+func (d *driver) await(c *call) {
+	d.stale = true
+	var due <-chan time.Time
+	if at, ok := d.timers.next(); ok {
+		t := time.NewTimer(at.Sub(d.e.now()))
+		defer t.Stop()
+		due = t.C
 	}
-	for _, c := range d.calls {
-		if c.cmd.Node == n {
-			c.missing = &atom.Failure{Atom: n.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+	for d.flies(c) && !d.look.Load() {
+		if f, ok := d.crew.landed(); ok {
+			d.comeBack(f)
+			continue
+		}
+		select {
+		case <-d.crew.some:
+		case stuck := <-d.stuck:
+			if d.giveUp(stuck) {
+				d.ended = append(d.ended, d.lost(stuck))
+			}
+		case <-d.wake:
+		case <-due:
+			return
+		case <-d.suspend:
+			return
+		case <-d.ctx.Done():
+			return
 		}
 	}
 }
 
+// comeBack keeps the end of a call that was made elsewhere, to be taken in later.
+func (d *driver) comeBack(f finished) {
+	if f.call.givenUp {
+		d.endedLate(f.call)
+		return
+	}
+	d.landed(f.call)
+	d.attemptOf(f.call).ended = instantOf(f.at)
+	if f.known {
+		d.ended = append(d.ended, f.event)
+	}
+}
+
+// cancel ends what executes for an atom, or what was about to.
+func (d *driver) cancel(cmd *scheduler.Command) {
+	is := func(c *call) bool { return c.node == cmd.Node && c.atom == cmd.Atom && !c.about.Revert }
+	if i := slices.IndexFunc(d.flying, is); i >= 0 {
+		c := d.flying[i]
+		c.life.end()
+		if cmd.Abandoned {
+			d.landed(c)
+			c.givenUp = true
+			d.closeToken(c.about.Path, false)
+			return
+		}
+		c.told = true
+		d.giveUpAfter(c, d.e.grace)
+		return
+	}
+	if cmd.Abandoned {
+		d.calls = slices.DeleteFunc(d.calls, is)
+		d.closeToken(keyOf(cmd).path(d), false)
+		return
+	}
+	for _, c := range d.calls {
+		if is(c) {
+			c.missing = &atom.Failure{Atom: c.about.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+		}
+	}
+}
+
+// finish takes in the end of a call that was made elsewhere.
 func (d *driver) finish(f finished) error {
-	d.running--
-	delete(d.flying, f.call.cmd.Node)
+	if f.call.givenUp {
+		d.endedLate(f.call)
+		return nil
+	}
+	d.landed(f.call)
 	if !f.known {
 		return ErrStopped
 	}
-	return d.feed(f.event)
+	d.keepReports()
+	d.attemptOf(f.call).ended = instantOf(f.at)
+	return d.callEnded(f.event)
 }
 
-// stopAtoms cancels what still executes and waits for it.
-func (d *driver) stopAtoms() {
-	d.unwatch()
-	d.halt(ErrStopped)
-	for ; d.running > 0; d.running-- {
-		<-d.done
+// landed takes a call out of those that are under way.
+func (d *driver) landed(c *call) {
+	d.running--
+	last := len(d.flying) - 1
+	moved := d.flying[last]
+	d.flying[c.flight], moved.flight = moved, c.flight
+	d.flying[last] = nil
+	d.flying = d.flying[:last]
+	if c.late != nil {
+		c.late.Stop()
 	}
-	_ = d.atoms.Wait() // none returns an error
 }

@@ -14,22 +14,29 @@ const (
 	FlowChanged   EventKind = iota // the run's own state changed
 	AtomChanged                    // an atom's state changed
 	LanguageEvent                  // the flow's language wrote a line of its history
+	ProgressMade                   // an atom said how far it is
+	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
 )
 
-// An Event is what an observer is told. What it tells of is committed.
+// An Event is what an observer is told. What it tells of is committed. What is
+// secret, see [atom.Secret], is masked in the values it holds.
 type Event struct {
 	Run      string
+	Flow     string // of the run
 	Path     string // of the atom; "" is the run itself
 	Kind     EventKind
 	From, To string        // the states' texts
-	Attempt  int           // which attempt of the atom
-	Failure  *atom.Failure // when To is FAILURE or REVERT_FAILURE
-	Due      time.Time     // when To is a wait: when it ends
+	Attempt  int           // which attempt of the atom; RevertDelayed: of its undoing
+	Failure  *atom.Failure // when To is FAILURE or REVERT_FAILURE, and of RevertDelayed
+	Due      time.Time     // when To is a wait: when it ends; RevertDelayed: when it is tried again
 	Timer    bool          // the node is a timer
 	Inner    bool          // the node is there for structure: a fork, one of its children, or the root of a growing flow
 	Reverts  bool          // the atom can be undone
 	Result   atom.Value    // when To is SUCCESS
 	Name     string        // LanguageEvent: its type
+	Progress float64       // ProgressMade: from 0 to 1
+	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
+	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
 	Time     time.Time
 }
 
@@ -38,18 +45,21 @@ func (d *driver) note(ev Event) {
 	if !d.watched {
 		return
 	}
-	ev.Run, ev.Time = d.claim.Run, d.now
+	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.now
+	ev.Result, ev.Details = d.secrets.Mask(ev.Path, ev.Result), d.secrets.Mask(ev.Path, ev.Details)
 	d.notes = append(d.notes, ev)
 }
 
-// tell passes on what was noted.
-func (d *driver) tell() {
+// announce passes on what was noted.
+func (d *driver) announce() {
 	debug := d.e.log.IsDebug()
 	for _, ev := range d.notes {
 		for _, f := range d.e.observers {
 			f(ev)
 		}
-		if debug && ev.Kind != LanguageEvent {
+		if debug && ev.Kind == ProgressMade {
+			d.e.log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
+		} else if debug && ev.Kind != LanguageEvent {
 			args := []any{"run", ev.Run, "from", ev.From, "to", ev.To}
 			if ev.Failure != nil {
 				args = append(args, "code", ev.Failure.Code)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -15,8 +16,9 @@ import (
 // An Option sets something about an engine.
 type Option interface{ apply(*Engine) error }
 
-// A RunOption sets something about one run. Options about a run that exists
-// already are ignored: it goes on with what it was begun with.
+// A RunOption sets something about one run. What a run is begun with is ignored
+// when it exists already: it goes on with what it had. [Again], [AcceptChange],
+// [Lift] and [Unload] are about the call.
 type RunOption interface{ begin(*beginning) error }
 
 // InputOption is an Option and a RunOption: an input that every run of the
@@ -96,6 +98,13 @@ func Needs[T any](key atom.Key[T]) Option {
 	})
 }
 
+// Open takes what the flow needs, and none of its atoms provides, for inputs that
+// each run will be given by [With] or [Input], so that they need no declaring. A
+// misspelt name is then found when a run is begun, not by [New].
+func Open() Option {
+	return option(func(e *Engine) error { e.open = true; return nil })
+}
+
 // WithStore keeps runs in s. The default is a store in memory of the engine's
 // own.
 func WithStore(s storage.Store) Option {
@@ -108,14 +117,14 @@ func WithStore(s storage.Store) Option {
 	})
 }
 
-// WithTasks says where the atoms of growing flows find their tasks.
+// WithTasks says where the nodes of growing flows find their tasks. Without it
+// they fail with [atom.CodeNoTask].
 func WithTasks(t Tasks) Option {
 	return option(func(e *Engine) error { e.tasks = t; return nil })
 }
 
 // WithParallelism limits how many atoms of a run execute at once. With 1 they
-// run one after the other on the goroutine that called Run, in the order of
-// priority and definition.
+// run one after the other, in the order of priority and definition.
 func WithParallelism(n int) Option {
 	return option(func(e *Engine) error {
 		if n < 1 {
@@ -147,6 +156,22 @@ func WithObserver(f func(Event)) Option {
 // SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended.
 func WithPhases(f func(run string, phase states.Engine)) Option {
 	return option(func(e *Engine) error { e.phases = f; return nil })
+}
+
+// WithDeadline limits how long a run may take, from when it was first run; the
+// time goes on while it is suspended, or driven by nobody. When it is up, what
+// executes is cancelled and all that was done is undone, however long that takes:
+// Run returns *[RevertedError] or *[FailedError] with [atom.CodeTimeout], and the
+// run's outcome is TimedOut. The deadline is kept with the run. Languages have
+// deadlines of their own, which this does not change.
+func WithDeadline(d time.Duration) Option {
+	return option(func(e *Engine) error {
+		if d <= 0 {
+			return fmt.Errorf("engine: deadline %v; want more than 0", d)
+		}
+		e.resolution.Deadline = d
+		return nil
+	})
 }
 
 // KeepOuter lets an exhausted retry undo only its own flow when no retry around

@@ -10,13 +10,17 @@ import (
 // payloads remembers which large values the run's payloads hold already, by
 // where they are in memory: values are immutable, so one place is one value.
 type payloads struct {
-	refs map[*byte]int64
-	kept []atom.Value // so that no place is used again while it is remembered
+	refs  map[*byte]int64
+	kept  []atom.Value // so that no place is used again while it is remembered
+	bytes int          // of what is kept
 }
 
-// maxRemembered bounds what is remembered. A value that was forgotten is stored
-// once more, which costs space and harms nothing.
-const maxRemembered = 4096
+// What is remembered is bounded in number and in bytes. A value that was forgotten
+// is stored once more, which costs space and harms nothing.
+const (
+	maxRemembered      = 4096
+	maxRememberedBytes = atom.MaxValue
+)
 
 func (p *payloads) find(v atom.Value) (int64, bool) {
 	ref, ok := p.refs[unsafe.SliceData(v)]
@@ -24,10 +28,10 @@ func (p *payloads) find(v atom.Value) (int64, bool) {
 }
 
 func (p *payloads) remember(v atom.Value, ref int64) {
-	if p.refs == nil || len(p.refs) >= maxRemembered {
-		p.refs = map[*byte]int64{}
-		p.kept = nil
+	if p.refs == nil || len(p.refs) >= maxRemembered || p.bytes+len(v) > maxRememberedBytes {
+		*p = payloads{refs: map[*byte]int64{}}
 	}
+	p.bytes += len(v)
 	p.refs[unsafe.SliceData(v)] = ref
 	p.kept = append(p.kept, v)
 }

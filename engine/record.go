@@ -12,41 +12,46 @@ import (
 // A record is stored under the path of its atom. Its fields are the scheduler's,
 // and for grown nodes also what the node is.
 
-// fill puts what the scheduler knows about an atom into its record.
-func (d *driver) fill(a *storage.Atom, r *scheduler.Record) {
+// fill puts what is known about an atom into its record.
+func (d *driver) fill(a *storage.Atom, r *scheduler.Record, at *attempt) {
+	at.follow(r, d.now)
+	at.fill(a)
 	a.State, a.Intention = r.State, r.Intention
 	a.Incarnation, a.Attempt = int(r.Incarnation), int(r.Attempt)
 	a.Ended = storage.EndMark(r.Ended)
 	a.Result, a.Failure = d.hold(r.Result), r.Failure
 	if x := r.Rare; x != nil {
 		a.RevertResult, a.RevertFailure = d.hold(x.RevertResult), x.RevertFailure
-		a.Tries, a.Due = x.Tries, x.Due
+		a.Tries, a.Due, a.RevertAttempt = x.Tries, x.Due, int(x.RevertAttempt)
 	}
 }
 
-// record returns the scheduler's part of a stored record.
-func (d *driver) record(a *storage.Atom) scheduler.Record {
+// recordIn returns the scheduler's part of a stored record.
+func (d *driver) recordIn(a *storage.Atom) scheduler.Record {
 	r := scheduler.Record{
 		State: a.State, Intention: a.Intention,
 		Incarnation: int32(a.Incarnation), Attempt: int32(a.Attempt),
 		Ended: scheduler.End(a.Ended), Result: d.held(a.Result), Failure: a.Failure,
 	}
-	if a.RevertResult.Data != nil || a.RevertFailure != nil || a.Tries != nil || !a.Due.IsZero() {
-		r.Rare = &scheduler.Rare{RevertResult: d.held(a.RevertResult), RevertFailure: a.RevertFailure, Tries: a.Tries, Due: a.Due}
+	if a.RevertResult.Data != nil || a.RevertFailure != nil || a.Tries != nil || !a.Due.IsZero() || a.RevertAttempt > 0 {
+		r.Rare = &scheduler.Rare{
+			RevertResult: d.held(a.RevertResult), RevertFailure: a.RevertFailure,
+			Tries: a.Tries, Due: a.Due, RevertAttempt: int32(a.RevertAttempt),
+		}
 	}
 	return r
 }
 
-func (d *driver) planRecord(i int32, r *scheduler.Record) storage.Atom {
-	pa := &d.e.plan.Atoms[i]
-	a := storage.Atom{Path: pa.Name(), Live: true}
+func (d *driver) planRecord(i int32, r *scheduler.Record) *storage.Atom {
+	pa, a := &d.plan.Atoms[i], d.planned(i)
+	a.Live = true
 	switch {
 	case pa.Language != nil:
 		a.Kind = storage.KindFlow
 	case pa.Kind() == atom.KindRetry:
 		a.Kind = storage.KindRetry
 	}
-	d.fill(&a, r)
+	d.fill(a, r, &d.attempts[i])
 	return a
 }
 
@@ -57,39 +62,43 @@ type child struct {
 	Attempt int    `json:"attempt"` // of the fork
 }
 
-func (d *driver) nodeRecord(n *scheduler.Node, r *scheduler.Record) storage.Atom {
-	spec, ok := d.specs[n]
-	if !ok {
-		spec = atom.MustEncode(n.Spec)
-		d.specs[n] = spec
+func (d *driver) nodeRecord(n *scheduler.Node, r *scheduler.Record) *storage.Atom {
+	kept := d.grownOf(n, n.Path)
+	if kept.spec == nil || kept.token != n.Spec.Token { // each attempt has its own
+		kept.spec, kept.token = atom.MustEncode(n.Spec), n.Spec.Token
 	}
-	if !n.Kept {
-		delete(d.specs, n)
-	}
-	a := storage.Atom{Path: n.Path, Kind: nodeKinds[n.Spec.Kind], Live: n.Kept, Spec: spec, Note: d.hold(n.Spec.Note)}
+	d.forgets(n, n.Kept, r.State)
+	a := d.unplanned(n.Path)
+	a.Kind, a.Live, a.Spec, a.Note = nodeKinds[n.Spec.Kind], n.Kept, kept.spec, d.hold(n.Spec.Note)
 	if g := n.Spec.Group; g != nil {
 		a.Input = d.hold(g.Shared)
 	} else {
 		a.Input = d.hold(n.Spec.Input)
 	}
-	d.fill(&a, r)
+	d.fill(a, r, &kept.attempt)
 	return a
 }
 
-var nodeKinds = [...]storage.AtomKind{flow.Work: storage.KindTask, flow.Timer: storage.KindTimer, flow.Fork: storage.KindFork}
+var nodeKinds = [...]storage.AtomKind{
+	flow.Work: storage.KindTask, flow.Timer: storage.KindTimer, flow.Fork: storage.KindFork, flow.Nested: storage.KindRun,
+}
 
-func (d *driver) scopeRecord(s *scheduler.Scope, r *scheduler.Record) storage.Atom {
-	a := storage.Atom{
-		Path: s.Path, Kind: storage.KindFlow, Live: !s.Closed(), Note: d.hold(s.Memory),
-		Spec: atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)}),
+func (d *driver) scopeRecord(s *scheduler.Scope, r *scheduler.Record) *storage.Atom {
+	a := d.unplanned(s.Path)
+	a.Kind, a.Live, a.Note = storage.KindFlow, !s.Closed(), d.hold(s.Memory)
+	g := d.grownOf(s, s.Path)
+	if g.spec == nil { // it stays what it is
+		g.spec = atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)})
 	}
-	d.fill(&a, r)
+	a.Spec = g.spec
+	d.forgets(s, !s.Closed(), r.State)
+	d.fill(a, r, &g.attempt)
 	return a
 }
 
 // loaded returns a stored record in the scheduler's form.
 func (d *driver) loaded(a *storage.Atom) (scheduler.Loaded, error) {
-	l := scheduler.Loaded{Path: a.Path, Rec: d.record(a)}
+	l := scheduler.Loaded{Path: a.Path, Rec: d.recordIn(a)}
 	if a.Spec == nil {
 		return l, nil
 	}

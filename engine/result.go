@@ -38,24 +38,27 @@ func Get[T any](r *Result, key atom.Key[T]) (T, error) {
 }
 
 // result answers for a run that ended before.
-func (e *Engine) result(ctx context.Context, run storage.Run) (*Result, error) {
+func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption) (*Result, error) {
+	plan, _, err := e.planFor(ctx, run, opts)
+	if err != nil {
+		return nil, err
+	}
 	atoms, err := e.store.Atoms(ctx, run.ID)
 	if err != nil {
 		return nil, wrapStore(run.ID, err)
 	}
-	snap := &storage.Snapshot{Run: run}
+	snap := &storage.Snapshot{Run: *run}
 	for _, a := range atoms {
-		if e.plan.Index(a.Path) >= 0 {
+		if plan.Index(a.Path) >= 0 {
 			snap.Atoms = append(snap.Atoms, a)
 		}
 	}
-	d, err := e.driver(ctx, storage.Claim{Run: run.ID}, snap)
+	d, err := e.driver(ctx, plan, storage.Claim{Run: run.ID}, snap)
 	if err != nil {
 		return nil, err
 	}
-	d.unwatch()
-	d.halt(nil)
-	res := &Result{Run: run, s: d.s}
+	d.release()
+	res := &Result{Run: *run, s: d.s}
 	return res, verdict(&res.Run, d.s.AllFailures())
 }
 

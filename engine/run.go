@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -19,66 +20,185 @@ import (
 //
 // It returns *[RevertedError], *[FailedError] or [ErrSuspended] together with
 // the result when the run did not succeed; [ErrStopped] when ctx ended first;
-// *[storage.OwnedError] when somebody alive is running it; [ErrChanged]; and
+// *[storage.OwnedError] when somebody alive is running it; with [Unload] a
+// *[storage.LimitedError] when there is no place for it, otherwise Run waits for
+// one; [ErrChanged]; and
 // *[StoreError] when the store failed, which leaves the run as it was last
 // committed.
 func (e *Engine) Run(ctx context.Context, id string, opts ...RunOption) (*Result, error) {
-	run, err := e.find(ctx, id, opts)
-	if err != nil {
-		return nil, err
-	}
-	if run.Structure != e.plan.Hash {
-		return nil, fmt.Errorf("%w: run %q", ErrChanged, id)
-	}
-	if run.State.Ended() {
-		return e.result(ctx, run)
-	}
-	claim, snap, err := e.store.Begin(ctx, id)
-	if err != nil {
-		if _, owned := errors.AsType[*storage.OwnedError](err); owned {
-			return nil, err
-		}
-		return nil, &StoreError{Run: id, Err: err}
-	}
-	if snap.Run.State.Ended() { // it ended between the two looks
-		if err := e.store.Release(ctx, claim, snap.Run.Bell, time.Time{}); err != nil {
-			return nil, &StoreError{Run: id, Err: err}
-		}
-		return e.result(ctx, snap.Run)
-	}
-	d, err := e.driver(ctx, claim, snap)
-	if err != nil {
-		return nil, errors.Join(err, e.store.Release(context.WithoutCancel(ctx), claim, snap.Run.Bell, time.Time{}))
-	}
-	e.log.Info("run begins", "run", id, "flow", e.plan.Flow, "state", snap.Run.State)
-	if err := d.drive(); err != nil {
-		e.log.Info("run stopped", "run", id, "error", err)
-		d.letGo()
-		return nil, err
-	}
-	e.log.Info("run rests", "run", id, "state", d.head.State)
-	return d.result(snap.Run)
+	return e.run(ctx, id, opts, nil)
 }
 
-// find returns the run's head row, making the run if there is none.
-func (e *Engine) find(ctx context.Context, id string, opts []RunOption) (storage.Run, error) {
-	run, err := e.store.Run(ctx, id)
-	if err == nil || !errors.Is(err, storage.ErrNotFound) {
-		return run, wrapStore(id, err)
+func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield func(states.Engine) bool) (*Result, error) {
+	purpose := toGoOn
+	if has[again](opts) {
+		purpose = toBeginAnew
 	}
+	run, err := e.store.Run(ctx, id)
+	var d *driver
+	var snap *storage.Snapshot
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		d, snap, err = e.begunNew(ctx, id, opts)
+	case err != nil:
+		err = wrapStore(id, err)
+	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew: // with a due time an order waits for it
+		return e.result(ctx, &run, opts)
+	default:
+		d, snap, err = e.begun(ctx, id, e.store.Begin, opts)
+	}
+	if errors.Is(err, storage.ErrLimited) && !has[unload](opts) {
+		d, snap, err = e.placed(ctx, id, opts, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.yield, d.unload = yield, has[unload](opts)
+	for _, o := range opts {
+		if s, ok := o.(*slot); ok {
+			d.slot = s
+		}
+	}
+	return e.finish(ctx, d, snap, purpose, opts)
+}
+
+// has reports whether an option of that type is among them.
+func has[T RunOption](opts []RunOption) bool {
+	return slices.ContainsFunc(opts, func(o RunOption) bool { _, is := o.(T); return is })
+}
+
+// begunNew makes a run and takes it over. When somebody else makes it meanwhile,
+// that one is taken over, if it can be.
+func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*driver, *storage.Snapshot, error) {
 	b, err := e.begin(id, opts)
 	if err != nil {
-		return run, err
+		return nil, nil, err
 	}
 	b.run.Created = e.now()
 	b.run.Input = storage.Held{Data: b.whole}
-	switch err := e.store.Create(ctx, b.run); {
-	case errors.Is(err, storage.ErrExists):
-		run, err := e.store.Run(ctx, id)
-		return run, wrapStore(id, err)
-	default:
-		return b.run, wrapStore(id, err)
+	d, snap, err := e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return e.store.BeginNew(ctx, b.run) })
+	if errors.Is(err, storage.ErrExists) {
+		return e.begun(ctx, id, e.store.Begin, opts)
 	}
+	return d, snap, err
+}
+
+// placeLook is how often it is looked whether there is a place for a run.
+const placeLook = 100 * time.Millisecond
+
+// placed takes a run over as soon as there is a place for it; there was none when
+// it was looked first, as err says.
+func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err error) (*driver, *storage.Snapshot, error) {
+	e.log.Info("run waits", "run", id, "for", err)
+	t := time.NewTicker(placeLook)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil, nil, ErrStopped
+		}
+		d, snap, err := e.begun(ctx, id, e.store.Begin, opts)
+		switch {
+		case d == nil && ctx.Err() != nil:
+			return nil, nil, ErrStopped
+		case !errors.Is(err, storage.ErrLimited):
+			return d, snap, err
+		}
+	}
+}
+
+// begun takes a run over by Begin or Seize of its store and loads it.
+func (e *Engine) begun(
+	ctx context.Context, id string, take func(context.Context, string) (storage.Claim, *storage.Snapshot, error), opts []RunOption,
+) (*driver, *storage.Snapshot, error) {
+	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return take(ctx, id) })
+}
+
+func (e *Engine) takenOver(
+	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
+) (*driver, *storage.Snapshot, error) {
+	rounds := e.post.rounds.Load()
+	if err := e.giveBackLeft(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	claim, snap, err := take()
+	if err != nil {
+		_, owned := errors.AsType[*storage.OwnedError](err)
+		if owned || errors.Is(err, storage.ErrLimited) {
+			return nil, nil, err
+		}
+		return nil, nil, &StoreError{Run: id, Err: err}
+	}
+	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
+	if err != nil {
+		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
+	}
+	d, err := e.driver(ctx, plan, claim, snap)
+	if err == nil && accepted != nil {
+		err = errors.Join(d.adopt(accepted, snap.Atoms), e.checkInput(snap.Run.Input.Data))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
+	}
+	d.rounds = rounds
+	return d, snap, nil
+}
+
+// A purpose is what a run was taken over for.
+type purpose uint8
+
+const (
+	toGoOn      purpose = iota
+	toBeginAnew         // also when it has ended
+	toObey              // to follow the orders that wait for it, and nothing else
+)
+
+// finish drives a run that was taken over to rest.
+func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, why purpose, opts []RunOption) (*Result, error) {
+	letters, ended := snap.Letters, snap.Run.State.Ended()
+	if has[lift](opts) {
+		letters = d.lifted(letters)
+	}
+	first, rest, err := d.firstOrder(letters)
+	if why == toBeginAnew && d.grows() && ended {
+		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.claim.Run, errNoAgain)
+	}
+	held := first == nil && !ended && len(holds(rest)) > 0
+	if err != nil || held || first == nil && (why == toObey && rests(&snap.Run) || why == toGoOn && ended) {
+		d.release()
+		err = errors.Join(err, e.giveBack(ctx, d.claim, snap))
+		switch {
+		case err != nil:
+			return nil, err
+		case held:
+			return e.Order(ctx, d.claim.Run, Hold())
+		default:
+			return e.result(ctx, &snap.Run, opts)
+		}
+	}
+	if ended {
+		d.head.Outcome, d.head.Output, d.head.Ended = storage.Unfinished, storage.Held{}, time.Time{}
+	}
+	e.log.Info("run begins", "run", d.claim.Run, "flow", d.plan.Flow, "state", snap.Run.State)
+	if err := d.live(first, rest); errors.Is(err, ErrWaiting) {
+		return nil, err
+	} else if err != nil {
+		e.log.Info("run stopped", "run", d.claim.Run, "error", err)
+		d.letGo(err)
+		return nil, err
+	}
+	e.log.Info("run rests", "run", d.claim.Run, "state", d.head.State)
+	return d.result(snap.Run)
+}
+
+// giveBack lets go of a run that was not driven. One that was rung meanwhile is
+// due at once.
+func (e *Engine) giveBack(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
+	if claim.Begins > 0 { // it has not begun
+		return nil
+	}
+	return wrapStore(claim.Run, e.release(context.WithoutCancel(ctx), claim, snap.Run.Bell, time.Time{}))
 }
 
 func wrapStore(id string, err error) error {
@@ -89,112 +209,84 @@ func wrapStore(id string, err error) error {
 }
 
 // driver makes the driver of a run from what was loaded of it.
-func (e *Engine) driver(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) (*driver, error) {
+func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*driver, error) {
 	run := &snap.Run
 	d := &driver{
-		e: e, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, undos: run.Undos, now: e.now(),
-		specs:  map[*scheduler.Node]atom.Value{},
-		flying: map[*scheduler.Node]*call{},
-		done:   make(chan finished, e.parallel), suspend: e.suspend,
+		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
+		parent: run.Parent, job: run.Job, elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
+		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
+		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), cp: e.room(),
+		crew: crew{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
+		wake: make(chan struct{}, 1), knock: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
 	}
+	if err := d.findTasks(run); err != nil {
+		return nil, err
+	}
 	d.head = storage.Head{
-		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output,
-		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs,
+		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
+		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Lost: run.Lost,
 	}
 	if d.head.Started.IsZero() {
 		d.head.Started = d.now
 	}
 	whole := d.held(run.Input)
-	d.about = flow.Run{ID: run.ID, Flow: run.Flow, Started: d.head.Started, Input: whole, Attributes: run.Attrs}
+	d.about = flow.Run{ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.head.Started, Input: whole, Attributes: run.Attrs}
 	symbols := map[string]atom.Value{}
-	if !e.grows() {
+	if !d.grows() {
 		var err error
 		if symbols, err = symbolsOf(whole); err != nil {
 			return nil, fmt.Errorf("engine: run %q: %w", run.ID, err)
 		}
 	}
-	d.s = scheduler.New(e.plan, e.resolution, symbols, whole)
+	d.s = scheduler.New(plan, e.resolution, symbols, whole)
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}
-	d.atomCtx, d.halt = context.WithCancelCause(context.WithoutCancel(ctx))
-	d.unwatch = context.AfterFunc(ctx, func() { d.halt(ErrStopped) })
+	ctx, halt := context.WithCancelCause(context.WithoutCancel(ctx))
+	d.atomCtx, d.halt = ctx, halt
+	d.unwatch = context.AfterFunc(d.ctx, func() { halt(ErrStopped) })
 	return d, nil
 }
 
-func (d *driver) load(snap *storage.Snapshot) error {
-	run := &snap.Run
-	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
-	for i := range snap.Atoms {
-		l, err := d.loaded(&snap.Atoms[i])
-		if err != nil {
-			return d.storeError(err)
-		}
-		records = append(records, l)
-		if l.Spec != nil && l.Spec.Group != nil {
-			if records, err = d.loadEnded(&l, records); err != nil {
-				return d.storeError(err)
-			}
-		}
+// findTasks finds the tasks that the run's atoms name.
+func (d *driver) findTasks(run *storage.Run) error {
+	d.tasks = d.e.tasks
+	c, ok := d.e.catalog.(TaskCatalog)
+	if !ok {
+		return nil
 	}
-	if run.State != states.FlowPending || len(records) > 0 {
-		d.s.Load(run.State, run.Memory, records, run.Undos, run.Undo != storage.UndoNone)
-	}
-	timers, err := d.e.store.RunTimers(d.storing, run.ID)
+	tasks, err := c.Tasks(d.storing, run)
 	if err != nil {
-		return d.storeError(err)
+		return fmt.Errorf("engine: the tasks of run %q: %w", run.ID, err)
 	}
-	for _, t := range timers { // the others come back with the waits they belong to
-		if t.Kind == storage.TimerDeadline {
-			d.timers.set(deadline, t.Due)
-		}
+	if tasks != nil {
+		d.tasks = tasks
 	}
 	return nil
 }
 
-// loadEnded adds the children of an open fork that have ended: they are not
-// needed to go on, but their results are. Children are made in order, so the
-// first that is not there is the last to look for.
-func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
-	for i := range fork.Spec.Group.Count {
-		a, err := d.e.store.Atom(d.storing, d.claim.Run, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
-		if errors.Is(err, storage.ErrNotFound) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if a.Live {
-			continue // loaded with the others
-		}
-		l, err := d.loaded(&a)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, l)
-	}
-	return records, nil
+// release lets go of what a driver holds beside its run.
+func (d *driver) release() {
+	d.unwatch()
+	d.halt(ErrStopped)
 }
 
-// letGo gives the run back after a stop, so that whoever comes next need not
-// wait. That it may fail is no harm: who is dead owns nothing.
-func (d *driver) letGo() {
-	bell, _, err := d.e.store.Bell(d.storing, d.claim.Run)
-	if err == nil {
-		err = d.e.store.Release(d.storing, d.claim, bell, d.now)
-	}
-	if err != nil {
-		d.e.log.Debug("the run was not given back", "run", d.claim.Run, "error", err)
-	}
-}
+func (d *driver) grows() bool { return grows(d.plan) }
+
+// owns reports whether the run was taken over: a claim by [storage.Store.Due]
+// begins with the first commit.
+func (d *driver) owns() bool { return d.claim.Begins <= d.head.Seq }
 
 func (e *Engine) now() time.Time { return time.Now() }
 
 // symbolsOf takes an input apart into its symbols.
 func symbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	symbols := map[string]atom.Value{}
+	if text := whole.JSON(); string(text) == "{}" || string(text) == "null" { // most runs have none
+		return symbols, nil
+	}
 	if err := whole.Decode(&symbols); err != nil {
 		return nil, fmt.Errorf("engine: the input is no object whose members are symbols: %w", err)
 	}

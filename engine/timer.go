@@ -12,8 +12,9 @@ import (
 // timerKey is what a timer is for: a grown node, an atom of the plan, or
 // neither, the run's deadline.
 type timerKey struct {
-	node *scheduler.Node
-	atom int32 // -1 when it is none of the plan's
+	node  *scheduler.Node
+	atom  int32 // -1 when it is none of the plan's
+	token bool  // it is the time of the atom's token
 }
 
 var deadline = timerKey{atom: -1}
@@ -25,7 +26,7 @@ func (k timerKey) path(d *driver) string {
 	case k.node != nil:
 		return k.node.Path
 	case k.atom >= 0:
-		return d.e.plan.Atoms[k.atom].Name()
+		return d.plan.Atoms[k.atom].Name()
 	default:
 		return ""
 	}
@@ -33,6 +34,8 @@ func (k timerKey) path(d *driver) string {
 
 func (k timerKey) kind() storage.TimerKind {
 	switch {
+	case k.token:
+		return storage.TimerToken
 	case k.node != nil && k.node.Spec.Kind == flow.Timer:
 		return storage.TimerWait
 	case k != deadline:
@@ -52,6 +55,17 @@ func (d *driver) dropTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
 	d.timers.drop(k)
 	d.keepTimer(k.path(d), k.kind(), time.Time{})
+}
+
+// dropTimers drops what a run that has ended does not wait for any more.
+func (d *driver) dropTimers() {
+	for k := range d.timers.at {
+		d.keepTimer(k.path(d), k.kind(), time.Time{})
+	}
+	for _, t := range d.found { // whose time had come before the run was taken up
+		d.keepTimer(t.Path, t.Kind, time.Time{})
+	}
+	d.timers, d.found = timers{}, nil
 }
 
 // timers are the waits of one run, nearest first. Dropped ones stay in the heap
@@ -77,6 +91,8 @@ func (t *timers) set(k timerKey, at time.Time) {
 }
 
 func (t *timers) drop(k timerKey) { delete(t.at, k) }
+
+func (t *timers) has(k timerKey) bool { _, ok := t.at[k]; return ok }
 
 // next returns when the nearest timer is due, if there is one.
 func (t *timers) next() (time.Time, bool) {

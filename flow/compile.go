@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -43,8 +45,38 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
+	c.plan.secrets()
 	c.plan.Hash = c.hash()
 	return c.plan, nil
+}
+
+// CompileOpen is Compile for flows whose inputs nobody has declared: what a flow
+// needs and no atom provides is an input, of whatever type.
+func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
+	plan, err := Compile(root, inputs)
+	problems, _ := errors.AsType[Problems](err)
+	if len(problems) == 0 {
+		return plan, err
+	}
+	open := maps.Clone(inputs)
+	if open == nil {
+		open = map[string]reflect.Type{}
+	}
+	for _, p := range problems {
+		if !errors.Is(p.Kind, ErrMissing) || p.Symbol == "" {
+			return nil, err
+		}
+		open[p.Symbol] = nil
+	}
+	if plan, err = Compile(root, open); err != nil {
+		return nil, err
+	}
+	for _, p := range problems {
+		if len(plan.providers[p.Symbol]) > 0 { // an atom provides it, but too late
+			return nil, problems
+		}
+	}
+	return plan, nil
 }
 
 // checkGrowing refuses a growing flow beside other atoms: what grows has a

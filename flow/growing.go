@@ -16,7 +16,8 @@ type GrowingFlow struct {
 const GrowingPath = "/"
 
 // Growing returns a flow that grows as lang says. It is the whole of a run: its
-// input is the run's input, its end the run's end.
+// input is the run's input, its end the run's end. It has no structure to compare:
+// a run goes on with whatever language the flow has then, see [Language].
 func Growing(name string, lang Language) *GrowingFlow {
 	return &GrowingFlow{name: name, self: atom.New(GrowingPath, grown{}), lang: lang}
 }

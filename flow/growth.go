@@ -16,11 +16,14 @@ import (
 // goroutine and keeps nothing between calls but what it puts into memories and
 // notes. It may be asked by any number of goroutines at once.
 type Language interface {
-	// Grow answers one cause. It must return within the engine's budget of
-	// time; a language that computes long answers with [Growth.More].
+	// Grow answers one cause. The run does nothing else meanwhile, and nothing
+	// ends a call that takes long: a language that computes for longer answers
+	// with [Growth.More]. A panic is the failure of the flow that was asked. When
+	// the process dies before the answer is committed, the same is asked again.
 	Grow(ask *Ask) Growth
-	// Undo returns the input of the task that undoes what spec's task did, or
-	// may have done. It is asked when the undoing begins.
+	// Undo returns the input of the task that undoes a node, which has run or may
+	// have run. It is asked before each attempt of the undo. An error, or a panic,
+	// is the failure of that attempt.
 	Undo(ask *UndoAsk) (atom.Value, error)
 }
 
@@ -28,6 +31,7 @@ type Language interface {
 type Run struct {
 	ID         string
 	Flow       string     // name of the flow's definition
+	Definition string     // hash of the stored definition that the run was begun on; "" for none
 	Started    time.Time  // when the run was begun
 	Input      atom.Value // what the run was started with
 	Attributes atom.Value // what the starter wanted the language to know, such as AWS names; may be nil
@@ -39,11 +43,29 @@ type Ask struct {
 	Path   string        // path of the growing flow that is asked; "" is the run's own
 	Index  int           // which child of its group the flow is, from 0; -1 for the run's own
 	Shared atom.Value    // for a child: what its group shares, see [Group]
+	Memo   *any          // for a child: where the language may leave what it has made of Shared, for the next question; nil, or emptied, at any time
 	Memory atom.Value    // what the last Growth of this flow left as Memory
+	Outer  atom.Value    // for a child: the Memory of the run's own flow, as it is now
 	Cause  Cause         // what happened
 	Now    time.Time     // when it happened; the only time there is
 	Event  int64         // the number that the next [Event] of the run gets, from 1
 	Random func() uint64 // a source of random bits for this answer
+	Token  func() string // makes a token for [Spec.Token], which nobody can guess
+
+	// Recall tells what became of a node that this flow has had, by its name, so that
+	// a language need not remember the results of many; false when there was none. It
+	// tells only what is committed with the answer, if not before.
+	Recall func(name string) (Past, bool)
+}
+
+// A Past is what became of a node.
+type Past struct {
+	Open           bool          // it has not ended, or its end is still to be asked about
+	Input          atom.Value    // what it was given
+	Note           atom.Value    // its note
+	Result         atom.Value    // nil when it did not end well
+	Failure        *atom.Failure // how it failed; nil for one that was cancelled
+	Started, Ended time.Time     // of its last attempt; zero when there was none, or it was cancelled before
 }
 
 // CauseKind tells causes apart.
@@ -54,11 +76,16 @@ const (
 	Begin      CauseKind = iota // the flow begins; Input holds what with
 	Ended                       // the atom Name ended well; Result holds its result
 	Failed                      // the atom Name failed; Failure says how
-	Joined                      // every child of the group Name ended well; Results are in order of index
-	JoinFailed                  // a child of the group Name failed, and the others were ended
+	Joined                      // the group Name ended well, see [Group]; Results are in order of index
+	JoinFailed                  // the group Name failed, and those of its children that were open were ended
 	Overdue                     // the flow's deadline passed; its open nodes were cancelled
 	Continue                    // the last answer asked for More
 	Stopped                     // the run is ended from outside, Failure says why if anyone did; of the answer only Events count
+	Told                        // the run was told something: Letter is how, Name what, Result what with. Only the run's own flow is
+	Taken                       // a worker took the work of the node Name, which waits under a token; Result says who
+	Called                      // the task of the node Name, which others are to end, has returned Result, or the run that it begins is there; see [Spec]
+	Undone                      // what the flow wanted undone is; Note is what that left
+	UndoFailed                  // an undo failed, Failure says how; what was done before it was left, unless its policy says otherwise
 )
 
 // String returns the kind's name.
@@ -66,6 +93,8 @@ func (k CauseKind) String() string {
 	return [...]string{
 		Begin: "begin", Ended: "ended", Failed: "failed", Joined: "joined",
 		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue", Stopped: "stopped",
+		Told: "told", Taken: "taken", Called: "called",
+		Undone: "undone", UndoFailed: "undo failed",
 	}[k]
 }
 
@@ -73,43 +102,71 @@ func (k CauseKind) String() string {
 type Cause struct {
 	Kind    CauseKind
 	Name    string        // the node's name, as its Spec gave it
-	Note    atom.Value    // the node's note, or what More left
+	Note    atom.Value    // the node's note, or what More or Undo left
 	Input   atom.Value    // Begin
-	Attempt int           // Ended, Failed, Joined, JoinFailed: which attempt of the node ended, from 1
-	Result  atom.Value    // Ended
-	Results []atom.Value  // Joined
-	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped
-	Index   int           // JoinFailed: which child failed
+	Letter  string        // Told: the kind of letter, such as signal or event
+	Run     bool          // Ended, Failed, Called of a Nested node: of the run itself, not of a task in its place, nor of who had the token
+	Attempt int           // Ended, Failed, Joined, JoinFailed, Taken, Called: which attempt of the node it is about, from 1
+	Result  atom.Value    // Ended, Told, Taken, Called
+	Results []atom.Value  // Joined: of each child; nil for one that did not end well
+	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped, UndoFailed
+	Index   int           // JoinFailed: the child whose failure was one too many
 	EndNote atom.Value    // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
 	Aborted []string      // JoinFailed, Overdue, Stopped: paths of the nodes that were open and have been ended, in the order they were added
 }
 
 // A Growth is a language's answer. The zero Growth lets the flow go on with
-// what it has; it is an error when nothing is left that could cause another
-// question.
+// what it has. When that is nothing which could cause another question, the flow
+// fails with [atom.CodeLanguage], as it does when two open nodes have one name.
+//
+// All of an answer is committed at once, together with what it answers.
 type Growth struct {
-	Events   []Event    // what to write into the language's history, in order
-	Memory   atom.Value // what the flow is to remember; nil leaves it as it was
-	Add      []Spec     // nodes to add; each starts as soon as it may
-	Again    *Again     // for Failed and JoinFailed: the node is tried again
-	End      *End       // the flow is over; its open nodes are cancelled
-	More     atom.Value // not nil: commit this answer, then ask again with this as Note
-	Deadline time.Time  // for Begin: when the flow is overdue; zero is never
+	Events   []Event           // what to write into the language's history, in order
+	Memory   atom.Value        // what the flow is to remember; nil leaves it as it was
+	Outer    atom.Value        // of a child: what the run's own flow is to remember; nil leaves it as it was
+	Listen   bool              // the run's own flow may go on with nothing open: it waits to be told something, until its next answer
+	Drop     []string          // names of open nodes of this flow whose ends are not wanted any more: they are cancelled, and not asked about
+	Leave    []string          // like Drop, for Nested nodes: their runs go on
+	Add      []Spec            // nodes to add; each starts as soon as it may
+	Again    *Again            // for Failed and JoinFailed: the node is tried again
+	Note     atom.Value        // for Taken and Called: the node's new note; nil leaves it as it was
+	Undo     *Undoing          // to be undone before the flow goes on; without End, More and Listen
+	End      *End              // the flow is over; its open nodes are cancelled
+	More     atom.Value        // not nil: commit this answer, then ask again with this as Note
+	Labels   map[string]string // labels of the run to set, by which it is found; one whose value is "" is taken away
+	Send     []Message         // to other runs; what is for a run that does not exist is dropped
+	Out      []Message         // to what is outside of the database, in order for each target
+	Deadline time.Time         // for Begin, of the run's own flow: when it is overdue; zero is never
 }
 
 // Again asks for another attempt of the node that failed.
 type Again struct {
 	After time.Duration // how long to wait first
+	Token string        // Work, Nested: its new token; "" is none
+	Child *Child        // Nested: the run that it begins this time; nil leaves it as it was
 	Note  atom.Value    // the node's new note; nil leaves it as it was
-	Input atom.Value    // Work: its new input; Fork: what the group shares from now on; nil leaves it as it was
+	Input atom.Value    // Work, Nested: its new input; Fork: what the group shares from now on; nil leaves it as it was
+}
+
+// An Undoing says what of that which a flow has done is to be undone before it
+// goes on: in the reverse order in which it was done. Then the language is asked
+// with the cause [Undone], or [UndoFailed] when an undo failed; until then it is
+// asked nothing else about the flow. What is to be undone must have ended, or be
+// dropped with the same answer. A flow never undoes what others did, and nothing
+// that came before a point of no return.
+type Undoing struct {
+	Under string     // name of a node: only what it did, and what was done inside of it; "" is all that the flow did
+	To    string     // name of a node: only what was done after it; "" is all
+	Note  atom.Value // given back with the cause
 }
 
 // An End is how a growing flow ends: with Failure, or well with Value.
 type End struct {
-	Value    atom.Value
-	Failure  *atom.Failure
-	TimedOut bool       // with Failure: the flow ended because its deadline passed
-	Note     atom.Value // of a child: what its parent is told beside the result, see [Cause]
+	Value     atom.Value
+	Failure   *atom.Failure
+	TimedOut  bool       // with Failure, of the run's own flow: its deadline passed
+	Cancelled bool       // with Failure, of the run's own flow: somebody asked it to end
+	Note      atom.Value // of a child: what its parent is told beside the result, see [Cause]
 }
 
 // An Event is one line of a language's own history, for example one of AWS's
@@ -129,33 +186,43 @@ type Kind uint8
 
 // The kinds of grown nodes.
 const (
-	Work  Kind = iota // runs a registered task
-	Timer             // ends when its time has come
-	Fork              // runs a group of child flows and joins them
+	Work   Kind = iota // runs a registered task
+	Timer              // ends when its time has come
+	Fork               // runs a group of child flows and joins them
+	Nested             // begins a run of its own, and ends as that run does
 )
 
 // String returns the kind's name, as it is stored.
-func (k Kind) String() string { return [...]string{Work: "work", Timer: "timer", Fork: "fork"}[k] }
+func (k Kind) String() string {
+	return [...]string{Work: "work", Timer: "timer", Fork: "fork", Nested: "nested"}[k]
+}
 
 // A Spec describes a node to be added: data, never a closure, so it can be
 // stored and taken up by another process.
 type Spec struct {
 	Name      string        `json:"name"` // unique within its flow
 	Kind      Kind          `json:"kind"`
-	Task      string        `json:"task,omitempty"`      // Work: what the registry knows the task by, such as exec:./book
-	Input     atom.Value    `json:"-"`                   // Work: what the task receives
+	Task      string        `json:"task,omitempty"`      // Work: what the registry knows the task by, such as exec:./book; Nested: one that may do it instead
+	Input     atom.Value    `json:"-"`                   // Work: what the task receives; Nested: the run's input, unless the Child has one
 	Note      atom.Value    `json:"-"`                   // given back with every cause that is about the node
-	Timeout   time.Duration `json:"timeout,omitempty"`   // Work: how long an attempt may take; 0 is without limit
-	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work: how long a deferred attempt may be silent; 0 is without limit
+	Timeout   time.Duration `json:"timeout,omitempty"`   // Work, Nested with a Token: how long an attempt may take, with a Token until it is used; 0: any time
+	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work, with a Token: how long nothing may be heard of an attempt; 0 is without limit
 	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest
-	Undo      *Undo         `json:"undo,omitempty"`      // Work: how to undo it; nil when it cannot be
+	Undo      *Undo         `json:"undo,omitempty"`      // Work, Nested: how to undo it; nil: not at all. Without a Task a Nested run is undone as a whole
+	Token     string        `json:"token,omitempty"`     // Work, Nested: whoever has it ends the attempt, see [Ask]; the call of a Task only begins it
+	Report    bool          `json:"report,omitempty"`    // with Token and Task: what the task returns is told as [Called]; Nested: that its run is there is
+	Ends      bool          `json:"ends,omitempty"`      // with Token and Task: what the task returns ends the attempt, or with [atom.ErrDeferred] is told
+	Queue     string        `json:"queue,omitempty"`     // with Token and without Task: where workers find the work
 	Group     *Group        `json:"group,omitempty"`     // Fork
+	Child     *Child        `json:"child,omitempty"`     // Nested
+	Pivot     bool          `json:"pivot,omitempty"`     // Work: once it has succeeded, neither it nor what ended before it is undone
 }
 
 // Undo names the task that undoes another.
 type Undo struct {
-	Task string `json:"task"`           // what the registry knows it by
-	Note string `json:"note,omitempty"` // what the language wants to be told when it is asked for the input
+	Task   string            `json:"task"`            // what the registry knows it by
+	Note   string            `json:"note,omitempty"`  // what the language wants to be told when it is asked for the input
+	Policy atom.RevertPolicy `json:"policy,omitzero"` // how often it is tried, and what follows when it fails
 }
 
 // An UndoAsk asks a language for the input of an undo.
@@ -168,11 +235,40 @@ type UndoAsk struct {
 }
 
 // A Group is a set of child flows of one kind that run side by side. They are
-// made as slots free and joined in order of their index. The first that fails
-// ends the others: their atoms are cancelled and waited for, so what they did
-// can be undone.
+// made as slots free, and joined in order of their index. It ends well when Need
+// children have ended well, or all have ended and no more than Tolerate have
+// failed. It fails with the failure that was one too many for that. The others
+// are then ended: their atoms are cancelled and waited for, so what they did can
+// be undone.
 type Group struct {
-	Count  int        `json:"count"`           // how many children
-	Slots  int        `json:"slots,omitempty"` // how many at once; 0 is all
-	Shared atom.Value `json:"-"`               // given to every child with every question
+	Count    int        `json:"count"`              // how many children
+	Slots    int        `json:"slots,omitempty"`    // how many at once; 0 is all
+	Need     int        `json:"need,omitempty"`     // how many must end well for the group to end well before all have ended; 0 is all
+	Tolerate int        `json:"tolerate,omitempty"` // how many may fail without the group's failing
+	Abandon  bool       `json:"abandon,omitempty"`  // those that are ended are not waited for; what they may have done is still undone with the run
+	Shared   atom.Value `json:"-"`                  // given to every child with every question
+}
+
+// A Child is a run that another run begins. Its row is made in the commit that
+// begins the node, so there is never one without the other. The node fails with
+// [atom.CodeRunExists] when there is a run of that id already, and with
+// [atom.CodeNoFlow] when the engine's catalog does not know the flow.
+type Child struct {
+	ID         string            `json:"id,omitempty"`         // of the run; "" is the parent's id and the node's path, with a slash between
+	Flow       string            `json:"flow"`                 // name of its flow
+	Definition string            `json:"definition,omitempty"` // hash of the stored definition it begins on
+	Labels     map[string]string `json:"labels,omitempty"`
+	Attributes atom.Value        `json:"attributes,omitempty"` // what its language is to know, see [Run]
+	Detached   bool              `json:"detached,omitempty"`   // it is begun, not waited for, not undone: the node ends with its id, or by its Token
+	Input      atom.Value        `json:"input,omitempty"`      // of the run; nil: the node's
+}
+
+// A Message is something a flow tells others: other runs by letter, what is
+// outside of the database through the outbox.
+type Message struct {
+	To   string     // id of the run; or the target, such as a URL
+	Kind string     // of the letter, such as signal or event
+	Name string     // of the signal or event
+	Key  string     // a letter that comes under a key again is dropped; "" makes a key that no other message has
+	Body atom.Value // what with
 }

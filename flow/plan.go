@@ -17,6 +17,9 @@ type Plan struct {
 	Warnings []string   // what is legal and probably not meant
 	Inputs   []Input    // symbols that no atom provides in time: the run's input must
 
+	Secrets       []string // symbols whose values no view of a run may show, sorted
+	SecretResults []string // names of atoms whose results no view may show, in the order of the walk
+
 	succ, pred edges
 	flows      []planFlow
 	byName     map[string]int32

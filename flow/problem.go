@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/spelling"
 )
 
 var (
@@ -64,38 +66,8 @@ func (ps Problems) Unwrap() []error {
 // didYouMean returns " (did you mean "x"?)" for the candidate nearest to name,
 // or "" when none is near.
 func didYouMean(name string, candidates []string) string {
-	best, bestDist := "", len(name)/3+2
-	for _, c := range candidates {
-		if d := editDistance(name, c, bestDist); d < bestDist {
-			best, bestDist = c, d
-		}
+	if near := spelling.Nearest(name, candidates); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// editDistance returns the Levenshtein distance of a and b, or limit when it is
-// not smaller.
-func editDistance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost = 1 + min(diag, row[j], row[j+1])
-			}
-			diag, row[j+1] = row[j+1], cost
-		}
-	}
-	return min(row[len(b)], limit)
+	return ""
 }

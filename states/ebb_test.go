@@ -32,6 +32,7 @@ func TestEbbPairs(t *testing.T) {
 	task := map[string][]arrow{
 		"per-task retry":      {{"RUNNING", "RETRYING"}, {"RETRYING", "RUNNING"}, {"RETRYING", "PENDING"}},
 		"retry of a language": {{"FAILURE", "RETRYING"}},
+		"revert --to":         {{"REVERTED", "REVERTING"}},
 	}
 	maps.Copy(task, atom)
 	flow := map[string][]arrow{

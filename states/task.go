@@ -78,4 +78,9 @@ var taskRetry = []rules{
 		why:     "a language (ASL's Retry) is asked after the failure was stored, so its task is retried out of FAILURE",
 		events:  fsm.Events{onTask("retry", TaskRetrying, TaskFailure)},
 	},
+	{
+		feature: "revert --to",
+		why:     "a growing flow that was undone down to one of its atoms can be undone further",
+		events:  fsm.Events{onTask("revert", TaskReverting, TaskReverted)},
+	},
 }

@@ -4,8 +4,12 @@ import "fmt"
 
 // The limits of what stores accept.
 const (
-	MaxID    = 256 // bytes of an id of a run, job or token, and of a letter's key
-	MaxLabel = 256 // bytes of a label's key, and of its value
+	MaxID    = 256  // bytes of an id of a run, job or token, and of a letter's key
+	MaxLabel = 256  // bytes of a label's key, and of its value
+	MaxKey   = 4096 // bytes of the key of a transaction
+
+	MaxSecrets = 1000 // names of secrets of a run
+	MaxSecret  = 4096 // bytes of each
 )
 
 // Check returns ErrInvalid, saying what is wrong, when the run cannot be
@@ -19,7 +23,19 @@ func (r *Run) Check() error {
 	case r.Input.Ref != 0:
 		return fmt.Errorf("%w: run %q: its input refers to payload %d, but a new run has none", ErrInvalid, r.ID, r.Input.Ref)
 	}
+	if err := r.Secrets.check(); err != nil {
+		return fmt.Errorf("%w (run %q)", err, r.ID)
+	}
 	return checkLabels(r.Labels)
+}
+
+// CheckKey returns ErrInvalid, saying what is wrong, when the key cannot be that
+// of a transaction. For those who write stores.
+func CheckKey(key string) error {
+	if key == "" || len(key) > MaxKey {
+		return fmt.Errorf("%w: the key of a transaction, %.20q, has %d bytes; want 1 to %d", ErrInvalid, key, len(key), MaxKey)
+	}
+	return nil
 }
 
 func checkLabels(labels map[string]string) error {
@@ -67,6 +83,11 @@ func (cp *Checkpoint) checkPayloads() error {
 	for i := range cp.Payloads {
 		if want := cp.Head.Refs - int64(len(cp.Payloads)-i) + 1; cp.Payloads[i].Ref != want {
 			return cp.invalid("payload %d stands where %d should", cp.Payloads[i].Ref, want)
+		}
+	}
+	if cp.Input != nil {
+		if err := cp.checkRef("the input", *cp.Input); err != nil {
+			return err
 		}
 	}
 	return cp.checkRef("the output", cp.Head.Output)
@@ -124,6 +145,9 @@ func (cp *Checkpoint) checkUndo() error {
 }
 
 func (cp *Checkpoint) checkOthers() error {
+	if err := checkLabels(cp.Labels); err != nil {
+		return err
+	}
 	for i := range cp.Children {
 		if err := cp.Children[i].Check(); err != nil {
 			return err
@@ -146,6 +170,11 @@ func (cp *Checkpoint) invalid(format string, args ...any) error {
 // or ErrInvalid otherwise when it may not. For those who write stores.
 func (cp *Checkpoint) Guard(run *Run, claim Claim) (done bool, err error) {
 	switch {
+	case claim.BeginsWith(cp) && run.Fence == claim.Fence-1:
+		if run.Owner != "" || run.Seq != cp.Head.Seq || run.Bell != claim.Bell {
+			return false, ErrFenced
+		}
+		return false, cp.Continues(run)
 	case run.Fence != claim.Fence || run.ClaimID != claim.ID:
 		return false, ErrFenced
 	case run.Seq == cp.Head.Seq+1:

@@ -3,6 +3,7 @@ package storage
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
@@ -30,11 +31,13 @@ const (
 	atomRevertResult
 	atomRevertFailure
 	atomTries
-	atomProgress
+	atomWideProgress // read only: up to schema 1 the bits were not reversed
 	atomDetails
 	atomDue
 	atomStartedAt
 	atomEndedAt
+	atomRevertAttempt
+	atomProgress
 )
 
 // AppendBinary appends the form in which stores keep the atom, without its
@@ -56,11 +59,12 @@ func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
 	f.held(atomRevertResult, a.RevertResult)
 	f.failure(atomRevertFailure, a.RevertFailure)
 	f.tries(atomTries, a.Tries)
-	f.number(atomProgress, math.Float64bits(a.Progress))
+	f.number(atomProgress, bits.ReverseBytes64(math.Float64bits(a.Progress))) // short for what is not odd
 	f.bytes(atomDetails, a.Details)
 	f.time(atomDue, a.Due)
 	f.time(atomStartedAt, a.StartedAt)
 	f.time(atomEndedAt, a.EndedAt)
+	f.int(atomRevertAttempt, a.RevertAttempt)
 	return f, nil
 }
 
@@ -101,8 +105,10 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 			a.RevertFailure = s.failure()
 		case atomTries:
 			a.Tries = s.tries()
-		case atomProgress:
+		case atomWideProgress:
 			a.Progress = math.Float64frombits(s.number())
+		case atomProgress:
+			a.Progress = math.Float64frombits(bits.ReverseBytes64(s.number()))
 		case atomDetails:
 			a.Details = s.value()
 		case atomDue:
@@ -111,6 +117,8 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 			a.StartedAt = s.time()
 		case atomEndedAt:
 			a.EndedAt = s.time()
+		case atomRevertAttempt:
+			a.RevertAttempt = s.int()
 		default:
 			s.unknown()
 		}

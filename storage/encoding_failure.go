@@ -12,6 +12,7 @@ const (
 	failureStack
 	failureAttempt
 	failureBare
+	failureDetails
 )
 
 func (f *fields) failure(field byte, v *atom.Failure) {
@@ -28,6 +29,7 @@ func appendFailure(f *fields, v *atom.Failure) {
 	f.text(failureStack, v.Stack)
 	f.int(failureAttempt, v.Attempt)
 	f.flag(failureBare, v.Bare)
+	f.bytes(failureDetails, v.Details)
 }
 
 func (s *scan) failure() *atom.Failure {
@@ -53,6 +55,8 @@ func (s *scan) failureRow() *atom.Failure {
 			v.Attempt = s.int()
 		case failureBare:
 			v.Bare = s.flag()
+		case failureDetails:
+			v.Details = s.value()
 		default:
 			s.unknown()
 		}

@@ -26,15 +26,21 @@ type memory struct {
 	owners  []*MemoryStore
 	runs    map[string]*memoryRun
 	order   []*memoryRun // by creation
+	made    int64        // runs so far
 	tokens  map[string]*Token
-	jobs    map[string]*Job
-	board   []*Job // by creation
+	queues  map[string][]string // open tokens that nobody took, by queue, oldest first
+	jobs    map[string]*memoryJob
+	board   []*memoryJob // those that have not ended, in the order of claiming
+	posted  int64        // jobs so far
 	defs    map[string]Definition
 	latest  map[string]int64 // version of each name of a definition
 	outbox  []Outgoing       // by number
 	sent    int64            // numbers given out in the outbox
 	ring    chan struct{}    // nil when nobody waits
-	scratch []byte           // for encoding
+	rings   rings
+	due     dueHeap
+	limits  []Limit
+	scratch []byte // for encoding
 }
 
 var _ Store = (*MemoryStore)(nil)
@@ -44,7 +50,7 @@ func Memory() *MemoryStore {
 	m := &memory{
 		runs:   map[string]*memoryRun{},
 		tokens: map[string]*Token{},
-		jobs:   map[string]*Job{},
+		jobs:   map[string]*memoryJob{},
 		defs:   map[string]Definition{},
 		latest: map[string]int64{},
 	}
@@ -123,6 +129,7 @@ func (m *MemoryStore) Close() error {
 	for _, r := range m.order {
 		if r.head.Owner == m.owner.ID {
 			r.head.Owner, r.head.Due = "", now
+			m.wants(r)
 		}
 	}
 	for _, j := range m.board {

@@ -25,15 +25,40 @@ func (m *MemoryStore) PostJob(ctx context.Context, job Job) error {
 	if m.jobs[job.ID] != nil {
 		return fmt.Errorf("%w: job %q", ErrExists, job.ID)
 	}
-	job = copyJob(&job)
-	job.Epoch, job.ClaimID, job.Owner, job.Lease, job.Attempts = 0, "", "", time.Time{}, 0
-	if job.Created.IsZero() {
-		job.Created = time.Now()
-	}
-	m.jobs[job.ID] = &job
-	m.board = append(m.board, &job)
+	job = job.Posted(time.Now())
+	m.posted++
+	j := &memoryJob{Job: job, n: m.posted}
+	m.jobs[job.ID] = j
+	m.pin(j)
 	m.rang()
 	return nil
+}
+
+// A memoryJob is a job and its place among all.
+type memoryJob struct {
+	Job
+
+	n int64
+}
+
+// inClaimOrder compares by priority and then age.
+func inClaimOrder(a, b *memoryJob) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.n, b.n))
+}
+
+// pin puts a job on the board, which holds those that have not ended, in the
+// order of claiming.
+func (m *memory) pin(j *memoryJob) {
+	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); !there && !j.State.Ended() {
+		m.board = slices.Insert(m.board, at, j)
+	}
+}
+
+// unpin takes a job off the board once it has ended.
+func (m *memory) unpin(j *memoryJob) {
+	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); there && j.State.Ended() {
+		m.board = slices.Delete(m.board, at, at+1)
+	}
 }
 
 func copyJob(j *Job) Job {
@@ -46,31 +71,15 @@ func copyJob(j *Job) Job {
 // free reports whether the job may be claimed at that time.
 func (j *Job) free(now time.Time) bool {
 	switch j.State {
-	case states.JobUnclaimed, states.JobScheduled:
+	case states.JobUnclaimed:
+		return true
+	case states.JobScheduled:
 		return !j.NotUntil.After(now)
 	case states.JobClaimed:
-		return j.Lease.Before(now)
+		return j.ClaimID != "" && j.Lease.Before(now)
 	default:
 		return false
 	}
-}
-
-// Takes reports whether the claim takes jobs of this flow and these labels. For
-// those who write stores.
-func (q *JobClaim) Takes(j *Job) bool {
-	for k, v := range j.Labels {
-		if offered, ok := q.Labels[k]; !ok || offered != v {
-			return false
-		}
-	}
-	return len(q.Flows) == 0 || slices.Contains(q.Flows, j.Flow)
-}
-
-// inClaimOrder returns the jobs by priority and then age.
-func (m *memory) inClaimOrder() []*Job {
-	list := slices.Clone(m.board)
-	slices.SortStableFunc(list, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
-	return list
 }
 
 // ClaimJobs claims jobs.
@@ -81,15 +90,15 @@ func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) 
 	defer m.mu.Unlock()
 	now := time.Now()
 	var out []Job
-	for _, j := range m.inClaimOrder() {
-		if !j.free(now) || !q.Takes(j) {
+	for _, j := range m.board {
+		if !j.free(now) || !q.Takes(&j.Job) {
 			continue
 		}
 		j.State, j.Owner, j.ClaimID = states.JobClaimed, m.owner.ID, uuid.NewString()
 		j.Epoch++
 		j.Attempts++
 		j.Lease = now.Add(q.Lease)
-		out = append(out, copyJob(j))
+		out = append(out, copyJob(&j.Job))
 		if len(out) >= q.Limit {
 			break
 		}
@@ -97,16 +106,12 @@ func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) 
 	return out, nil
 }
 
-// claimed returns ErrFenced unless the claim is the job's.
-func (m *memory) claimed(id string, epoch int64, claim string) error {
+func (m *memory) job(id string) (*memoryJob, error) {
 	j := m.jobs[id]
 	if j == nil {
-		return fmt.Errorf("%w: job %q", ErrNotFound, id)
+		return nil, fmt.Errorf("%w: job %q", ErrNotFound, id)
 	}
-	if j.State != states.JobClaimed || j.Epoch != epoch || j.ClaimID != claim {
-		return fmt.Errorf("%w: job %q", ErrFenced, id)
-	}
-	return nil
+	return j, nil
 }
 
 // RenewJob prolongs a claim.
@@ -115,10 +120,14 @@ func (m *MemoryStore) RenewJob(ctx context.Context, id string, epoch int64, clai
 		return err
 	}
 	defer m.mu.Unlock()
-	if err := m.claimed(id, epoch, claim); err != nil {
+	j, err := m.job(id)
+	if err != nil {
 		return err
 	}
-	m.jobs[id].Lease = time.Now().Add(lease)
+	if j.State != states.JobClaimed || j.Epoch != epoch || j.ClaimID != claim || claim == "" {
+		return fmt.Errorf("%w: job %q", ErrFenced, id)
+	}
+	j.Lease = time.Now().Add(lease)
 	return nil
 }
 
@@ -128,17 +137,53 @@ func (m *MemoryStore) EndJob(ctx context.Context, end JobEnd) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	if err := m.claimed(end.Job, end.Epoch, end.ClaimID); err != nil {
+	j, err := m.jobToEnd("", &end)
+	if err != nil {
 		return err
 	}
-	m.endJob(m.jobs[end.Job], &end)
+	m.endJob(j, &end)
 	return nil
 }
 
-func (m *memory) endJob(j *Job, end *JobEnd) {
+// jobToEnd returns the job that an end is to be written to: nil, without an
+// error, when it says nothing new. In a checkpoint, run is the id of its run.
+func (m *memory) jobToEnd(run string, end *JobEnd) (*memoryJob, error) {
+	j, err := m.job(end.Job)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := end.Ends(&j.Job, run)
+	if !ends {
+		j = nil
+	}
+	return j, err
+}
+
+// endJob writes an end that may be written.
+func (m *memory) endJob(j *memoryJob, end *JobEnd) {
 	j.State, j.NotUntil, j.Failure = end.State, end.NotUntil, copyFailure(end.Failure)
 	j.Owner, j.ClaimID, j.Lease = "", "", time.Time{}
+	if end.ClaimID == "" {
+		j.Attempts = 0
+	}
+	m.unpin(j)
 	m.rang()
+}
+
+// bindJob gives the job that a new run is the wish of to that run.
+func (m *memory) bindJob(run *Run) error {
+	if run.Job == "" {
+		return nil
+	}
+	j, err := m.job(run.Job)
+	if err != nil {
+		return err
+	}
+	if err := j.Wanted(run.ID); err != nil {
+		return err
+	}
+	j.State, j.Owner, j.ClaimID, j.Lease, j.Attempts = states.JobClaimed, "", "", time.Time{}, 0
+	return nil
 }
 
 // Job returns one job.
@@ -147,11 +192,11 @@ func (m *MemoryStore) Job(ctx context.Context, id string) (Job, error) {
 		return Job{}, err
 	}
 	defer m.mu.Unlock()
-	j := m.jobs[id]
-	if j == nil {
-		return Job{}, fmt.Errorf("%w: job %q", ErrNotFound, id)
+	j, err := m.job(id)
+	if err != nil {
+		return Job{}, err
 	}
-	return copyJob(j), nil
+	return copyJob(&j.Job), nil
 }
 
 // JobList lists jobs.
@@ -161,9 +206,9 @@ func (m *MemoryStore) JobList(ctx context.Context, q JobQuery) ([]Job, error) {
 	}
 	defer m.mu.Unlock()
 	var out []Job
-	for _, j := range m.inClaimOrder() {
+	for _, j := range slices.SortedFunc(maps.Values(m.jobs), inClaimOrder) {
 		if len(q.States) == 0 || slices.Contains(q.States, j.State) {
-			out = append(out, copyJob(j))
+			out = append(out, copyJob(&j.Job))
 			if len(out) == q.Limit {
 				break
 			}

@@ -45,8 +45,10 @@ func (m *memory) deliver(r *memoryRun, l Letter) {
 		l.Sent = now
 	}
 	r.letters = append(r.letters, l)
+	m.ringing(r, l.N)
 	if r.head.Owner == "" && (r.head.Due.IsZero() || r.head.Due.After(now)) {
 		r.head.Due = now
+		m.wants(r)
 	}
 	m.rang()
 }

@@ -78,19 +78,39 @@ func (m *MemoryStore) Atoms(ctx context.Context, run string) ([]Atom, error) {
 
 // Atom returns one atom of a run.
 func (m *MemoryStore) Atom(ctx context.Context, run, path string) (Atom, error) {
-	if err := m.enter(ctx); err != nil {
+	found, err := m.AtomsAt(ctx, run, path)
+	if err != nil {
 		return Atom{}, err
+	}
+	if len(found) == 0 {
+		return Atom{}, fmt.Errorf("%w: atom %q of run %q", ErrNotFound, path, run)
+	}
+	return found[0], nil
+}
+
+// AtomsAt returns the atoms at these paths.
+func (m *MemoryStore) AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
 	}
 	defer m.mu.Unlock()
 	r, err := m.find(run)
 	if err != nil {
-		return Atom{}, err
+		return nil, err
 	}
-	record, there := r.atoms[path]
-	if !there {
-		return Atom{}, fmt.Errorf("%w: atom %q of run %q", ErrNotFound, path, run)
+	var out []Atom
+	for _, path := range paths {
+		record, there := r.atoms.find(path)
+		if !there {
+			continue
+		}
+		a, err := DecodeAtom(path, record, r.payload)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
 	}
-	return DecodeAtom(path, record, r.payload)
+	return out, nil
 }
 
 // History returns entries with numbers above after.
@@ -160,8 +180,30 @@ func (m *MemoryStore) RunTimers(ctx context.Context, run string) ([]TimerRow, er
 	if err != nil {
 		return nil, err
 	}
+	return r.listTimers(), nil
+}
+
+func (r *memoryRun) listTimers() []TimerRow {
 	out := slices.Clone(r.timers)
 	sortTimers(out)
+	return out
+}
+
+// RunTokens returns the open tokens of one run.
+func (m *MemoryStore) RunTokens(ctx context.Context, run string) ([]Token, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Token, len(r.open))
+	for i, id := range r.open {
+		out[i] = m.token(id)
+	}
+	slices.SortFunc(out, func(a, b Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
 	return out, nil
 }
 

@@ -12,8 +12,10 @@ import (
 
 // memoryRun is one run and all that belongs to it.
 type memoryRun struct {
-	head     Run               // Input and Output without the data of payloads
-	atoms    map[string][]byte // by path, encoded
+	n        int64     // order of creation
+	queued   time.Time // the due time under which it is in the heap of those that are due; zero when it is not
+	head     Run       // Input and Output without the data of payloads
+	atoms    memoryAtoms
 	history  []historyChunk
 	payloads []atom.Value // by number, from 1
 	undo     []string     // paths, from the bottom
@@ -34,17 +36,22 @@ type historyChunk struct {
 // grows, and skipped at most when one is read from its middle.
 const chunkSize = 32 << 10
 
+// New returns the run as a store keeps it when it is created: the store's own
+// counters at zero, and an input above InlineLimit as payload 1. For those who
+// write stores.
+func (r *Run) New() Run { return newMemoryRun(*r).record() }
+
 // newMemoryRun returns the run in the state in which it is created.
 func newMemoryRun(run Run) *memoryRun {
-	run.Labels = maps.Clone(run.Labels)
+	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
 	run.Failure = copyFailure(run.Failure)
 	run.Seq, run.Entries, run.Events, run.Refs, run.Undos = 0, 0, 0, 0, 0
-	run.Fence, run.ClaimID, run.Owner, run.Bell = 0, "", "", 0
+	run.Fence, run.ClaimID, run.Owner, run.Bell, run.Lost = 0, "", "", 0, 0
 	if run.Created.IsZero() {
 		run.Created = time.Now()
 	}
 	run.Updated = run.Created
-	r := &memoryRun{atoms: map[string][]byte{}}
+	r := &memoryRun{}
 	if len(run.Input.Data) > InlineLimit {
 		r.payloads = []atom.Value{run.Input.Data}
 		run.Input = Held{Ref: 1}
@@ -62,6 +69,14 @@ func (r *memoryRun) payload(ref int64) (atom.Value, error) {
 	return r.payloads[ref-1], nil
 }
 
+// stored returns h without the data of a payload.
+func (h Held) stored() Held {
+	if h.Ref != 0 {
+		h.Data = nil
+	}
+	return h
+}
+
 func (r *memoryRun) fill(h Held) Held {
 	if h.Ref != 0 {
 		h.Data = r.payloads[h.Ref-1]
@@ -72,7 +87,7 @@ func (r *memoryRun) fill(h Held) Held {
 // record returns a copy of the run's row.
 func (r *memoryRun) record() Run {
 	run := r.head
-	run.Labels = maps.Clone(run.Labels)
+	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
 	run.Failure = copyFailure(run.Failure)
 	run.Input, run.Output = r.fill(run.Input), r.fill(run.Output)
 	return run
@@ -89,7 +104,8 @@ func copyFailure(f *atom.Failure) *atom.Failure {
 // listAtoms returns the atoms, ordered by path: all, or those that are live.
 func (r *memoryRun) listAtoms(all bool) ([]Atom, error) {
 	var out []Atom
-	for path, record := range r.atoms {
+	for path, at := range r.atoms.places {
+		record := r.atoms.rows[at]
 		if !all && !isLive(record) {
 			continue
 		}
@@ -140,7 +156,7 @@ func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Run: r.record(), Atoms: atoms, Letters: r.listLetters()}
+	s := &Snapshot{Run: r.record(), Atoms: atoms, Letters: r.listLetters(), Timers: r.listTimers()}
 	for _, id := range r.open {
 		s.Tokens = append(s.Tokens, m.token(id))
 	}
@@ -149,7 +165,7 @@ func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
 
 // writable returns what forbids a checkpoint besides the run's own row: a child
 // whose id is taken, a job whose claim is void.
-func (m *memory) writable(cp *Checkpoint) error {
+func (m *memory) writable(run string, cp *Checkpoint) error {
 	for i := range cp.Children {
 		id := cp.Children[i].ID
 		taken := func(c Run) bool { return c.ID == id }
@@ -163,24 +179,28 @@ func (m *memory) writable(cp *Checkpoint) error {
 			return fmt.Errorf("%w: token %q", ErrExists, t.ID)
 		}
 	}
-	if cp.Job != nil {
-		return m.claimed(cp.Job.Job, cp.Job.Epoch, cp.Job.ClaimID)
+	if cp.Job == nil {
+		return nil
 	}
-	return nil
+	_, err := m.jobToEnd(run, cp.Job)
+	return err
 }
 
 // apply writes a checkpoint that may be written: nothing in it fails.
 func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 	m.applyHead(r, cp)
+	for key, value := range cp.Labels {
+		r.label(key, value)
+	}
 	for i := range cp.Payloads {
 		r.payloads = append(r.payloads, cp.Payloads[i].Data)
 	}
 	for i := range cp.Atoms {
 		m.scratch, _ = cp.Atoms[i].AppendBinary(m.scratch[:0])
-		r.atoms[cp.Atoms[i].Path] = append([]byte(nil), m.scratch...)
+		r.atoms.put(cp.Atoms[i].Path, m.scratch)
 	}
 	for _, path := range cp.Forget {
-		delete(r.atoms, path)
+		r.atoms.forget(path)
 	}
 	r.remember(cp.History)
 	r.undo = r.undo[:len(r.undo)-cp.Pop]
@@ -215,8 +235,23 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 		}
 	}
 	if cp.Job != nil {
-		m.endJob(m.jobs[cp.Job.Job], cp.Job)
+		if j, _ := m.jobToEnd(r.head.ID, cp.Job); j != nil {
+			m.endJob(j, cp.Job)
+		}
 	}
+}
+
+// label sets a label, or takes it away.
+func (r *memoryRun) label(key, value string) {
+	labels := maps.Clone(r.head.Labels) // what was given out keeps it as it was
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[key] = value
+	if value == "" {
+		delete(labels, key)
+	}
+	r.head.Labels = labels
 }
 
 func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
@@ -224,13 +259,17 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 	run.Seq++
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
 	run.Failure = copyFailure(h.Failure)
-	if run.Output = h.Output; h.Output.Ref != 0 {
-		run.Output.Data = nil
+	run.Output = h.Output.stored()
+	if cp.Input != nil {
+		run.Input = cp.Input.stored()
+	}
+	if cp.Structure != "" {
+		run.Structure = cp.Structure
 	}
 	if h.Memory != nil {
 		run.Memory = h.Memory
 	}
-	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
+	run.Started, run.Ended, run.Updated, run.Lost = h.Started, h.Ended, h.Time, h.Lost
 	run.Entries, run.Events, run.Refs = h.Entries, h.Events, h.Refs
 	run.Undos += int64(len(cp.Push) - cp.Pop)
 	if h.Release {
@@ -238,6 +277,7 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 		if run.Bell != h.Bell {
 			run.Due = time.Now()
 		}
+		m.wants(r)
 		m.rang()
 	}
 }
@@ -264,9 +304,13 @@ func (r *memoryRun) setTimer(t TimerRow) {
 }
 
 // create adds a run that is not there.
-func (m *memory) create(run Run) {
+func (m *memory) create(run Run) *memoryRun {
 	r := newMemoryRun(run)
+	m.made++
+	r.n = m.made
 	m.runs[run.ID] = r
 	m.order = append(m.order, r)
+	m.wants(r)
 	m.rang()
+	return r
 }

@@ -27,6 +27,12 @@ func (m *memory) setToken(r *memoryRun, t Token) {
 		if t.State == TokenOpen {
 			r.open = append(r.open, t.ID)
 		}
+		if t.Queue != "" && t.Worker == "" {
+			if m.queues == nil {
+				m.queues = map[string][]string{}
+			}
+			m.queues[t.Queue] = append(m.queues[t.Queue], t.ID)
+		}
 	case there.State == TokenOpen && there.Run == t.Run:
 		*there = t
 		if t.State != TokenOpen {
@@ -78,6 +84,50 @@ func (t *Token) Letter() Letter {
 	return Letter{
 		Run: t.Run, Kind: LetterToken, Path: t.Path, Incarnation: t.Incarnation,
 		Name: t.ID, Body: t.Result, Failure: t.Failure,
+	}
+}
+
+// TakeToken gives the work of the queue that has waited longest to a worker.
+func (m *MemoryStore) TakeToken(ctx context.Context, queue, worker string) (Token, error) {
+	if err := CheckTake(queue, worker); err != nil {
+		return Token{}, err
+	}
+	if err := m.enter(ctx); err != nil {
+		return Token{}, err
+	}
+	defer m.mu.Unlock()
+	queued := m.queues[queue]
+	for len(queued) > 0 {
+		id := queued[0]
+		queued = queued[1:]
+		t, err := m.openToken(id)
+		if err != nil || t.Worker != "" {
+			continue
+		}
+		m.queues[queue] = queued
+		t.Worker, t.Beat = worker, time.Now()
+		m.deliver(m.runs[t.Run], t.TakenLetter())
+		return m.token(id), nil
+	}
+	delete(m.queues, queue)
+	return Token{}, fmt.Errorf("%w: work in queue %q", ErrNotFound, queue)
+}
+
+// CheckTake returns ErrInvalid when work cannot be taken so. Stores call it
+// first.
+func CheckTake(queue, worker string) error {
+	if queue == "" || worker == "" || len(worker) > MaxID {
+		return fmt.Errorf("%w: work is taken from a queue, by a worker with a name of up to %d bytes", ErrInvalid, MaxID)
+	}
+	return nil
+}
+
+// TakenLetter returns what the token's run is told when its work was taken. For
+// those who write stores.
+func (t *Token) TakenLetter() Letter {
+	return Letter{
+		Run: t.Run, Kind: LetterTaken, Path: t.Path, Incarnation: t.Incarnation,
+		Name: t.ID, Body: atom.MustEncode(t.Worker),
 	}
 }
 

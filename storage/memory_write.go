@@ -1,9 +1,11 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,11 +20,51 @@ func (m *MemoryStore) Create(ctx context.Context, run Run) error {
 		return err
 	}
 	defer m.mu.Unlock()
+	_, err := m.createNew(run)
+	return err
+}
+
+func (m *memory) createNew(run Run) (*memoryRun, error) {
 	if m.runs[run.ID] != nil {
-		return fmt.Errorf("%w: run %q", ErrExists, run.ID)
+		return nil, fmt.Errorf("%w: run %q", ErrExists, run.ID)
 	}
-	m.create(run)
-	return nil
+	if err := m.bindJob(&run); err != nil {
+		return nil, err
+	}
+	return m.create(run), nil
+}
+
+// BeginNew makes a run and takes it over.
+func (m *MemoryStore) BeginNew(ctx context.Context, run Run) (Claim, *Snapshot, error) {
+	if err := run.Check(); err != nil {
+		return Claim{}, nil, err
+	}
+	if err := m.enter(ctx); err != nil {
+		return Claim{}, nil, err
+	}
+	defer m.mu.Unlock()
+	run.Due = time.Time{}
+	r, err := m.createNew(run)
+	if err != nil {
+		return Claim{}, nil, err
+	}
+	if full := m.full(r); full != nil {
+		return Claim{}, nil, full
+	}
+	return m.take(r)
+}
+
+// take takes over a run that nobody owns.
+func (m *MemoryStore) take(r *memoryRun) (Claim, *Snapshot, error) {
+	before := r.head
+	r.head.Fence++
+	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
+	s, err := m.snapshot(r)
+	if err != nil {
+		r.head = before
+		return Claim{}, nil, err
+	}
+	return Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
 }
 
 // find returns the run of that id.
@@ -48,6 +90,15 @@ func (m *memory) unowned(id string) (*memoryRun, error) {
 
 // Begin takes the run over and loads it.
 func (m *MemoryStore) Begin(ctx context.Context, run string) (Claim, *Snapshot, error) {
+	return m.begin(ctx, run, true)
+}
+
+// Seize takes the run over whatever the limits, and loads it.
+func (m *MemoryStore) Seize(ctx context.Context, run string) (Claim, *Snapshot, error) {
+	return m.begin(ctx, run, false)
+}
+
+func (m *MemoryStore) begin(ctx context.Context, run string, limited bool) (Claim, *Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
 		return Claim{}, nil, err
 	}
@@ -56,15 +107,10 @@ func (m *MemoryStore) Begin(ctx context.Context, run string) (Claim, *Snapshot, 
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	before := r.head
-	r.head.Fence++
-	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
-	s, err := m.snapshot(r)
-	if err != nil {
-		r.head = before
-		return Claim{}, nil, err
+	if full := m.full(r); limited && full != nil {
+		return Claim{}, nil, full
 	}
-	return Claim{Run: run, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
+	return m.take(r)
 }
 
 // Commit writes a checkpoint.
@@ -83,8 +129,14 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 	if done, err := cp.Guard(&r.head, claim); done || err != nil {
 		return err
 	}
-	if err := m.writable(cp); err != nil {
+	if err := m.writable(r.head.ID, cp); err != nil {
 		return err
+	}
+	if claim.BeginsWith(cp) {
+		if full := m.full(r); full != nil && !cp.Head.Release {
+			return full
+		}
+		r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
 	}
 	m.apply(r, cp)
 	return nil
@@ -106,6 +158,7 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, bell int64, due 
 		return ErrRung
 	}
 	r.head.Owner, r.head.Due = "", due
+	m.wants(r)
 	m.rang()
 	return nil
 }
@@ -151,11 +204,12 @@ func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) e
 	if err := cp.Continues(&r.head); err != nil {
 		return err
 	}
-	if err := m.writable(cp); err != nil {
+	if err := m.writable(r.head.ID, cp); err != nil {
 		return err
 	}
 	m.apply(r, cp)
 	r.head.Due = cp.Head.Due
+	m.wants(r)
 	m.rang()
 	return nil
 }
@@ -215,4 +269,23 @@ func (m *MemoryStore) Definition(ctx context.Context, hash string) (Definition, 
 	}
 	def.Text = slices.Clone(def.Text)
 	return def, nil
+}
+
+// Definitions lists the definitions of that name.
+func (m *MemoryStore) Definitions(ctx context.Context, name string) ([]Definition, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var out []Definition
+	for _, def := range m.defs {
+		if name == "" || def.Name == name {
+			def.Text = nil
+			out = append(out, def)
+		}
+	}
+	slices.SortFunc(out, func(a, b Definition) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
+	})
+	return out, nil
 }

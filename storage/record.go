@@ -23,17 +23,19 @@ type Run struct {
 	ID         string            // chosen by whoever started it
 	Flow       string            // name of its flow
 	Definition string            // hash of the definition it began on and ends on; "" for flows that are only in code
-	Structure  string            // structural hash of a compiled flow, to tell a changed one
+	Structure  string            // structural hash of a compiled flow, to tell a changed one; a checkpoint may replace it
 	Labels     map[string]string // for search; keys and values up to 256 B
 	Parent     string            // id of the run that began it; "" when none
 	Trace      string            // traceparent of whoever began it
+	Job        string            // id of the job whose wish it is, see Store.Create; "" when none
+	Secrets    Secrets           // what no view of the run may show; set when it is created, for good
 
 	State   states.Flow
-	Outcome Outcome // how it ended, once it has
+	Outcome Outcome // how it ended, or is about to: set as soon as it is decided, while the state is not yet an end
 	Undo    Undone  // what became of what was done
 	Hold    bool    // suspended on purpose: not to be taken up unless asked for
-	Input   Held
-	Output  Held // the result, once the outcome is Succeeded
+	Input   Held    // what it was begun with; a checkpoint may replace it
+	Output  Held    // the result, once the outcome is Succeeded
 	Failure *atom.Failure
 	Attrs   atom.Value // what the starter wanted the flow's language to know
 
@@ -45,6 +47,7 @@ type Run struct {
 	Refs    int64      // payloads so far
 	Undos   int64      // height of the undo stack
 	Memory  atom.Value // frontier of the run's own growing flow; nil for other flows
+	Lost    int64      // how often its owner died since Lost was last replaced by a commit
 
 	Fence   int64     // raised by each Begin and Step
 	ClaimID string    // of the present owner's claim
@@ -53,7 +56,9 @@ type Run struct {
 	Due     time.Time // when an unowned run wants to be taken up; zero is only by its bell
 }
 
-// Outcome is how a run ended.
+// Outcome is how a run ended, or is about to end: a run that was cancelled or
+// timed out says so while it is still being undone. Whether it has ended is said
+// by its state alone.
 type Outcome uint8
 
 // The outcomes of runs.
@@ -84,9 +89,11 @@ type Atom struct {
 	Kind        AtomKind
 	Incarnation int // how often a retry around it began it anew
 	Attempt     int // how often this incarnation was tried
-	State       states.Task
-	Intention   states.Intention
-	Live        bool // needed to go on with the run; others are kept to be shown and undone
+	// RevertAttempt is how often the revert of this incarnation has failed.
+	RevertAttempt int
+	State         states.Task
+	Intention     states.Intention
+	Live          bool // needed to go on with the run; others are kept to be shown and undone
 
 	Spec   atom.Value // grown nodes: what they are (flow.Spec, JSON); nil otherwise
 	Input  Held       // grown nodes: effective input; for forks what they share
@@ -103,7 +110,7 @@ type Atom struct {
 
 	Due       time.Time // when a wait, a timer or a time limit ends; zero when none
 	StartedAt time.Time // begin of the present attempt
-	EndedAt   time.Time
+	EndedAt   time.Time // end of the present attempt
 }
 
 // AtomKind says what kind of node a record is about.
@@ -116,6 +123,7 @@ const (
 	KindTimer
 	KindFork
 	KindFlow // a growing flow: a child of a fork, or one placed in a graph
+	KindRun  // a run of its own
 )
 
 // EndMark says how the execution of an atom's present attempt ended. It
@@ -125,10 +133,12 @@ type EndMark uint8
 
 // The end marks.
 const (
-	EndNone    EndMark = iota // not ended, or its end is not known
-	EndValue                  // with a result
-	EndFailure                // with a failure
-	EndHandled                // with a failure that was handled
+	EndNone     EndMark = iota // not ended, or its end is not known
+	EndValue                   // with a result
+	EndFailure                 // with a failure
+	EndHandled                 // with a failure that was handled
+	EndDeferred                // not ended: somebody else ends it, by token or letter
+	EndUndoing                 // of a flow, not ended: what its result says is being undone first
 )
 
 // An Undo is one entry of a run's undo stack: a grown atom that can be undone.
@@ -180,6 +190,7 @@ type Token struct {
 	Beat        time.Time     // when it was last heard of
 	Result      atom.Value    // what it was completed with
 	Failure     *atom.Failure // what it was failed with
+	Queue       string        // under what name workers find the work; "" when they do not
 	Worker      string        // who took it; "" when nobody did
 }
 
@@ -230,10 +241,26 @@ type Letter struct {
 	Sent        time.Time
 }
 
+// A Ring says that a run has letters, and at what its bell stands with the last
+// of them.
+type Ring struct {
+	Run  string
+	Bell int64
+}
+
+// LetterTaken is the kind of the letter that tells a run that a worker took the
+// work of a token, see [Letterbox]. Its Name is the token's id, its Path and
+// Incarnation those of the atom, Body who took it, as a JSON string.
+const LetterTaken = "taken"
+
 // LetterToken is the kind of the letter that tells a run that a token was ended.
 // Its Name is the token's id, its Path and Incarnation those of the atom; Body is
 // the result, unless Failure says that it was failed.
 const LetterToken = "token"
+
+// LetterSignal is the kind of a letter by which anybody tells a run of a signal:
+// Name says which, Body is what it carries.
+const LetterSignal = "signal"
 
 // An Outgoing is something a run sends out of the database: in order per run
 // and target, at least once, under a stable id.
@@ -270,23 +297,30 @@ type Owner struct {
 	Alive   bool      // as far as the store can tell
 }
 
-// A Job is a posted wish that a run be made, or gone on with.
+// A Job is a posted wish that a run be made. Who claims it makes the run; from
+// then on the job is the run's, and ends with it.
 type Job struct {
 	ID       string
-	Run      string // id of the run it is about
+	Run      string // id of the run that it wants
 	Flow     string
 	Version  int64
 	Input    atom.Value
-	Labels   map[string]string
+	Labels   map[string]string // what whoever claims it must have to offer
 	Priority int
 	State    states.Job
 	NotUntil time.Time // when it may be claimed; zero is at once
 	Created  time.Time
 
-	Epoch    int64 // raised by each claim, never reset
-	ClaimID  string
-	Owner    string
-	Lease    time.Time // until when the claim holds, by the store's clock
-	Attempts int       // claims since the last checkpoint
+	Epoch    int64     // raised by each claim, never reset
+	ClaimID  string    // of whoever has claimed it; "" when nobody has, or its run has it
+	Owner    string    // of the claim
+	Lease    time.Time // until when the claim holds, by the store's clock; zero when its run has it
+	Attempts int       // claims that came to nothing so far
 	Failure  *atom.Failure
 }
+
+// NeedLabel begins the keys of those labels of a run that say what whoever drives
+// it must have to offer: a run with the label "needs.gpu" = "a100" is due only to
+// those who offer "gpu" = "a100". The labels of a job become such labels of its
+// run.
+const NeedLabel = "needs."

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -29,6 +30,10 @@ var (
 	ErrGone = errors.New("storage: the token is no longer open")
 	// ErrClosed is returned by a store that was closed.
 	ErrClosed = errors.New("storage: the store is closed")
+	// ErrBroken is returned by methods that write when the store writes nothing
+	// more: it does not know what is on the disk. What was acknowledged is safe;
+	// whoever opens it anew can go on.
+	ErrBroken = errors.New("storage: closed for writing")
 	// ErrCorrupt is returned when a record cannot be read back.
 	ErrCorrupt = errors.New("storage: the record is damaged")
 	// ErrInvalid is returned when what is to be written contradicts what is there
@@ -49,11 +54,35 @@ func (e *OwnedError) Error() string {
 }
 
 // A Claim is the right to write a run as its owner. It is handed out by Begin
-// and holds until the next Begin or Step of the run.
+// and holds until the next Begin or Step of the run. One that is handed out by
+// Due begins with its first Commit.
 type Claim struct {
 	Run   string
 	Fence int64
 	ID    string
+
+	Begins int64 // by Due: number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
+	Bell   int64 // by Due: the bell as it was loaded
+}
+
+// BeginsWith reports whether the claim begins with that checkpoint.
+func (c *Claim) BeginsWith(cp *Checkpoint) bool { return c.Begins > 0 && c.Begins == cp.Head.Seq+1 }
+
+// A Due run wants to be driven.
+type Due struct {
+	Run      string // its id
+	Claim    Claim
+	Snapshot *Snapshot
+	Err      error // not nil when this run cannot be loaded: there is no more than its id
+}
+
+// A DueQuery selects runs that are due, those first that have been for longest.
+type DueQuery struct {
+	By     time.Time
+	Flow   string            // "" is every flow
+	Except []string          // runs to leave out, such as those that are being driven
+	Offers map[string]string // what there is of that which runs need, see [NeedLabel]; those that need more are left out
+	Limit  int               // 0 is all
 }
 
 // A Snapshot is all that is needed to go on with a run.
@@ -61,25 +90,32 @@ type Snapshot struct {
 	Run     Run
 	Atoms   []Atom // the live ones, ordered by path
 	Letters []Letter
-	Tokens  []Token // the open ones
+	Tokens  []Token    // the open ones
+	Timers  []TimerRow // nearest first
 }
 
 // A Checkpoint is what one step changes. It becomes durable as a whole.
 type Checkpoint struct {
-	Head     Head
-	Atoms    []Atom   // replace those of the same path
-	Forget   []string // paths of atoms to delete
-	Payloads []Payload
-	History  []Entry    // continue the run's numbers without a gap
-	Push     []Undo     // onto the undo stack; continue its numbers
-	Pop      int        // so many from the undo stack, before Push
-	Timers   []TimerRow // replace those of the same path and kind; a zero Due deletes
-	Tokens   []Token    // new ones, and ends of open ones; one that ended before stays as it is
-	Taken    []int64    // letters that were acted on, to delete
-	Outbox   []Outgoing
-	Children []Run    // runs to create, unowned and due at once; ErrExists when an id is taken
-	Letters  []Letter // to other runs; those to runs that are not there are dropped
-	Job      *JobEnd  // the job this run was claimed by, ended in the same commit
+	Head Head
+	// Input replaces the run's; nil leaves it. Like other values it refers to a
+	// payload when it is large.
+	Input *Held
+	// Structure replaces the run's; "" leaves it.
+	Structure string
+	Labels    map[string]string // to set; one whose value is "" is taken away
+	Atoms     []Atom            // replace those of the same path
+	Forget    []string          // paths of atoms to delete
+	Payloads  []Payload
+	History   []Entry    // continue the run's numbers without a gap
+	Push      []Undo     // onto the undo stack; continue its numbers
+	Pop       int        // so many from the undo stack, before Push
+	Timers    []TimerRow // replace those of the same path and kind; a zero Due deletes
+	Tokens    []Token    // new ones, and ends of open ones; one that ended before stays as it is
+	Taken     []int64    // letters that were acted on, to delete
+	Outbox    []Outgoing
+	Children  []Run    // runs to create, unowned and due at once; ErrExists when an id is taken
+	Letters   []Letter // to other runs; those to runs that are not there are dropped
+	Job       *JobEnd  // the job whose wish this run is, ended in the same commit
 }
 
 // Head is the part of the run's row that owner writes change. Each field
@@ -87,12 +123,13 @@ type Checkpoint struct {
 type Head struct {
 	Seq     int64 // of the commit before this one; the guard
 	State   states.Flow
-	Outcome Outcome
+	Outcome Outcome // may be set before the state is an end
 	Undo    Undone
 	Hold    bool
 	Output  Held
 	Failure *atom.Failure
 	Memory  atom.Value // nil leaves it
+	Lost    int64      // see Run; 0 once the run has made progress
 	Started time.Time
 	Ended   time.Time
 	Entries int64     // after this commit
@@ -110,12 +147,17 @@ type Payload struct {
 	Data atom.Value
 }
 
-// JobEnd ends a job within a checkpoint. It fails the whole commit with
-// ErrFenced when the claim is no longer the job's.
+// JobEnd ends the claim of a job, or changes the state of one that nobody has
+// claimed. ErrFenced is returned when the claim is no longer the job's, and within
+// a checkpoint fails all of it.
+//
+// Without a claim, a job can be changed that is not claimed, and its attempts are
+// counted anew; within a checkpoint, only the one that is its run's: the run's fence is what guards it, and a job that
+// has ended already stays as it is.
 type JobEnd struct {
 	Job      string
 	Epoch    int64
-	ClaimID  string
+	ClaimID  string     // "" is no claim
 	State    states.Job // JobComplete, JobUnclaimed, JobScheduled or JobParked
 	NotUntil time.Time
 	Failure  *atom.Failure
@@ -129,11 +171,32 @@ type Store interface {
 	// fence and bell, whatever run says of them. An input above InlineLimit
 	// becomes the run's payload 1. It returns ErrExists when there is one of
 	// that id.
+	//
+	// With Run.Job the run is what that job wants: the job is the run's from this
+	// commit on, under no claim that could run out. It returns ErrFenced when the
+	// job wants another run, or has ended or been parked; ErrNotFound.
 	Create(ctx context.Context, run Run) error
 	// Begin takes the run over: it raises the fence, makes this store's owner
 	// the run's, and loads it. It returns an *OwnedError when another live owner
-	// has it (this process counts too), and ErrNotFound.
+	// has it (this process counts too), a *LimitedError when there is no place for
+	// it, see [Limiter], and ErrNotFound.
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
+	// BeginNew makes a run and takes it over, as Create and Begin do, in one
+	// transaction: when the process dies then, the run is due like any that it
+	// owned. When there is no place for it, it is made, and a *LimitedError returned.
+	// It returns the errors of Create.
+	BeginNew(ctx context.Context, run Run) (Claim, *Snapshot, error)
+	// Due loads runs that nobody alive owns, that are not held, and that are due.
+	// Each has a claim that begins with its first Commit: that makes this store's
+	// owner the run's and writes the checkpoint, or, with Release, writes it and
+	// lets the run stay nobody's. It returns ErrFenced, and changes nothing, when
+	// the run is not as it was loaded any more: somebody was faster, or a letter
+	// has come; and a *LimitedError when it was not to be let go of, and its place
+	// was taken meanwhile. So a run that is woken, does one thing and waits again costs one
+	// transaction. Runs for which there is no place, see [Limiter], are left out; those
+	// of q.Except count as driven. Due also returns when to ask again: when the next run is due,
+	// perhaps one of another flow; zero when none is.
+	Due(ctx context.Context, q DueQuery) (due []Due, next time.Time, err error)
 	// Commit writes a checkpoint under a claim. It returns ErrFenced when the
 	// claim is void or the sequence number is not the next; when the very
 	// checkpoint was committed before (after ErrUnsure), it returns nil. It
@@ -154,6 +217,7 @@ type Store interface {
 	Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error
 
 	Letterbox
+	Limiter
 	Reader
 	Jobs
 
@@ -162,6 +226,9 @@ type Store interface {
 	PutDefinition(ctx context.Context, def Definition) (Definition, error)
 	// Definition returns the definition of that hash.
 	Definition(ctx context.Context, hash string) (Definition, error)
+	// Definitions returns the definitions of that name, the newest version first;
+	// "" is every name, in their order. Text is left out.
+	Definitions(ctx context.Context, name string) ([]Definition, error)
 
 	// Outgoing returns up to limit things that want to be sent by now, of each
 	// run and target only the first.
@@ -185,6 +252,31 @@ type Store interface {
 	Close() error
 }
 
+// A Transactor is a store in whose database users may have tables of their own,
+// and write them in one transaction with the record that they did. Stores on a
+// database are; the one in memory is not.
+type Transactor interface {
+	// Transact calls fn with a transaction in which the claim was checked, and
+	// commits what fn did together with its result, under the run and key. When
+	// that key was committed before, it returns that result and fn is not called.
+	// So after a crash at any point, what fn wrote is there exactly when its
+	// record is, and calling Transact again with the same key does it once.
+	//
+	// An error of fn rolls all back and is returned as it is; a panic rolls all
+	// back and goes on. It returns ErrFenced when the claim is void; ErrInvalid
+	// when the key is empty or longer than MaxKey, or fn ended the transaction
+	// itself, which undoes everything; [atom.ErrValueTooLarge] for a result above
+	// [atom.MaxValue]; the error of ctx when that ended before fn did; and
+	// ErrUnsure when the answer of the COMMIT was lost: call it again, the key
+	// tells.
+	//
+	// The transaction is alone: fn holds up whoever else writes to the database
+	// (on SQLite, every run), so it must be quick, wait for nothing outside, and
+	// not call the store. A deadline of ctx bounds it. fn may be called again when
+	// the database was busy. It must leave the tables of Ebb alone.
+	Transact(ctx context.Context, claim Claim, key string, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error)
+}
+
 // Letterbox is how those who do not own a run reach it.
 type Letterbox interface {
 	// Send puts letters into the boxes of runs, ringing their bells; a run that
@@ -196,6 +288,11 @@ type Letterbox interface {
 	// the letter of LetterToken that says so, in one transaction. It returns
 	// ErrGone or ErrNotFound.
 	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
+	// TakeToken gives the work of the queue that has waited longest to a worker:
+	// the token is the worker's from now on, is as if heard of just now, and its
+	// run is sent the letter of LetterTaken. It returns ErrNotFound when there is
+	// none.
+	TakeToken(ctx context.Context, queue, worker string) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
 	// Bell returns the run's bell and letters.
@@ -205,6 +302,13 @@ type Letterbox interface {
 	// hint; the rows are the truth. Take the channel first, then look at the
 	// rows, then wait.
 	Rung() <-chan struct{}
+	// Rang returns which of the runs that this store's owner has were rung since,
+	// and the number to ask with next time; 0 asks for all that have letters. What
+	// it costs grows with the letters that came since, not with the runs that are
+	// owned. The one rung last is the last. A run may be named again, and is not
+	// when its letters were taken meanwhile. So an owner of many runs takes the channel of Rung, asks once,
+	// looks at the Bell of those named, and waits.
+	Rang(ctx context.Context, since int64) (rung []Ring, now int64, err error)
 }
 
 // Reader is what may be looked at. Records are copies; Held values are filled
@@ -216,6 +320,9 @@ type Reader interface {
 	Atoms(ctx context.Context, run string) ([]Atom, error)
 	// Atom returns one atom of a run.
 	Atom(ctx context.Context, run, path string) (Atom, error)
+	// AtomsAt returns the atoms of a run that are stored at these paths, as they
+	// are at one moment, in the order of the paths.
+	AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error)
 	// History returns up to limit entries with numbers above after; limit 0 is
 	// all.
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
@@ -226,6 +333,8 @@ type Reader interface {
 	Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error)
 	// RunTimers returns the timers of one run, nearest first.
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
+	// RunTokens returns the open tokens of one run, ordered by path.
+	RunTokens(ctx context.Context, run string) ([]Token, error)
 	Token(ctx context.Context, id string) (Token, error)
 }
 
@@ -246,12 +355,14 @@ type Jobs interface {
 	PostJob(ctx context.Context, job Job) error
 	// ClaimJobs claims up to q.Limit jobs that are free, or whose lease has run
 	// out, or whose owner has died, by priority (larger first) and then age,
-	// raising their epochs. A Limit of 0 is 1.
+	// raising their epochs. A Limit of 0 is 1. Those that a run has are not free.
 	ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error)
 	// RenewJob prolongs a claim. It returns ErrFenced when the claim is void.
 	RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error
-	// EndJob ends a claim outside of a checkpoint. It returns ErrFenced when the
-	// claim is void.
+	// EndJob ends a claim outside of a checkpoint, or without a claim changes a job
+	// that is not claimed. It returns ErrFenced when the claim is void, or when
+	// there is none and the job is claimed; ErrInvalid when its state does not
+	// allow the change.
 	EndJob(ctx context.Context, end JobEnd) error
 	Job(ctx context.Context, id string) (Job, error)
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)

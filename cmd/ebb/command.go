@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // A session is one call of the command: what all of its commands share.
@@ -21,6 +23,10 @@ type session struct {
 	dsn    string
 	output string
 	level  string
+
+	allow   []string // from where documents may be loaded
+	profile string
+	edition asl.Profile // what profile names
 }
 
 // The forms of output.
@@ -57,17 +63,24 @@ func (s *session) command() *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	flags := root.PersistentFlags()
-	flags.StringVar(&s.dsn, "dsn", "sqlite:ebb.db", "the database that runs are kept in (EBB_DSN)")
+	flags.StringVar(&s.dsn, "dsn", "sqlite:ebb.db", "the database that runs are kept in: sqlite:FILE or postgres://… (EBB_DSN)")
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
 	flags.StringVar(&s.level, "log-level", "off", "what to log to standard error: debug, info, warn, error or off (EBB_LOG_LEVEL)")
-	root.AddCommand(s.runCommand(), s.resumeCommand(), s.showCommand(), s.historyCommand(), s.listCommand(),
-		s.validateCommand(), s.graphCommand(), s.versionCommand())
+	flags.StringVar(&s.profile, "profile", asl.AWS.String(), "the edition of the States Language: aws or spec2016 (EBB_PROFILE)")
+	flags.StringSliceVar(&s.allow, "allow", nil, "load documents that definitions name from the web, from below this URL; may be repeated (EBB_ALLOW)")
+	root.AddCommand(
+		s.runCommand(), s.resumeCommand(), s.serveCommand(), s.postCommand(), s.jobsCommand(),
+		s.suspendCommand(), s.cancelCommand(), s.revertCommand(), s.retryCommand(), s.skipCommand(),
+		s.signalCommand(), s.completeCommand(), s.limitCommand(),
+		s.showCommand(), s.whyCommand(), s.historyCommand(), s.listCommand(),
+		s.validateCommand(), s.graphCommand(),
+		s.pruneCommand(), s.backupCommand(), s.migrateCommand(), s.benchCommand(), s.versionCommand())
 	return root
 }
 
 // settle takes from the environment what no flag says, and judges both.
 func (s *session) settle(cmd *cobra.Command) error {
-	for _, name := range []string{"dsn", "output", "log-level"} {
+	for _, name := range []string{"dsn", "output", "log-level", "profile", "allow"} {
 		flag := cmd.Flags().Lookup(name)
 		value, ok := os.LookupEnv("EBB_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 		if ok && value != "" && flag != nil && !flag.Changed {
@@ -81,6 +94,11 @@ func (s *session) settle(cmd *cobra.Command) error {
 	}
 	if s.level != "off" && hclog.LevelFromString(s.level) == hclog.NoLevel {
 		return usagef("log level %q is not known (use debug, info, warn, error or off)", s.level)
+	}
+	edition, err := asl.ParseProfile(s.profile)
+	s.edition = edition
+	if err != nil {
+		return usagef("%w", err)
 	}
 	return nil
 }

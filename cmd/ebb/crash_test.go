@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -160,9 +161,16 @@ func (v *victim) goOn(before *sight) *exec.Cmd {
 	return v.ebb("", "resume", crashRun)
 }
 
-// killed goes on with the run in a process that is killed after some time, and
-// judges what it did until then.
-func (v *victim) killed(after time.Duration) error {
+// A moment is when a process is killed: some time after it has made so many
+// calls.
+type moment struct {
+	calls int
+	after time.Duration
+}
+
+// killed goes on with the run in a process that is killed at a moment, and judges
+// what it did until then.
+func (v *victim) killed(at moment) error {
 	before, err := v.look()
 	if err != nil {
 		return err
@@ -171,11 +179,32 @@ func (v *victim) killed(after time.Duration) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	killer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	ended, killed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(killed)
+		pause := time.NewTimer(0)
+		for v.calls()-len(before.journal) < at.calls {
+			select {
+			case <-ended:
+				return
+			case <-pause.C:
+				pause.Reset(2 * time.Millisecond)
+			}
+		}
+		time.Sleep(at.after)
+		_ = cmd.Process.Kill() // it may have ended
+	}()
 	_ = cmd.Wait() // how it ended is seen in the store
-	killer.Stop()
+	close(ended)
+	<-killed
 	s, err := v.look()
 	return errors.Join(err, s.repeats(&before))
+}
+
+// calls returns how many calls of programs the journal tells of.
+func (v *victim) calls() int {
+	text, _ := os.ReadFile(v.journal) // not there yet
+	return bytes.Count(text, []byte("\n"))
 }
 
 // repeats returns an error for each step that was called since before though
@@ -202,17 +231,16 @@ func journalLine(line string) (kind, path string) {
 	return kind, path
 }
 
-// judgeUndo compares the order of undoing with that of doing.
+// judgeUndo compares the order of undoing with that of doing. What was cut off in
+// the middle is undone, too, and was never done.
 func (s *sight) judgeUndo() error {
-	undone := s.committed(states.TaskReverted)
-	var done []string
-	for _, path := range s.committed(states.TaskSuccess) {
-		if slices.Contains(undone, path) {
-			done = append(done, path)
-		}
+	undone, done := s.committed(states.TaskReverted), s.committed(states.TaskSuccess)
+	within := func(list, of []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(path string) bool { return !slices.Contains(of, path) })
 	}
-	slices.Reverse(done)
-	if diff := cmp.Diff(done, undone); diff != "" {
+	forth, back := within(done, undone), within(undone, done)
+	slices.Reverse(forth)
+	if diff := cmp.Diff(forth, back); diff != "" {
 		return fmt.Errorf("not undone in reverse order (-reverse +undone):\n%s", diff)
 	}
 	var called []string
@@ -227,15 +255,15 @@ func (s *sight) judgeUndo() error {
 	return nil
 }
 
-// undisturbed runs a definition without a kill, and returns its end and how
-// long it took.
-func undisturbed(t *testing.T, name string, steps int) (end string, took time.Duration) {
+// undisturbed runs a definition without a kill, and returns its end, how many
+// calls it made and how long each took.
+func undisturbed(t *testing.T, name string, steps int) (end string, calls int, each time.Duration) {
 	t.Helper()
 	v := newVictim(t, name)
 	began := time.Now()
 	cmd := v.begin("")
 	out, err := cmd.CombinedOutput()
-	took = time.Since(began)
+	took := time.Since(began)
 	if cmd.ProcessState.ExitCode() != exitReverted {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -249,7 +277,8 @@ func undisturbed(t *testing.T, name string, steps int) (end string, took time.Du
 	if err := s.judgeUndo(); err != nil {
 		t.Fatal(err)
 	}
-	return s.end(), took
+	calls = len(s.journal)
+	return s.end(), calls, took / time.Duration(calls)
 }
 
 // sideBySide calls f for each number below n, some at once: more than there are
@@ -270,7 +299,8 @@ func sideBySide(n int, f func(i int)) {
 // revertible is how many steps of steps.asl.json can be undone.
 const revertible = 13
 
-// TestCrashAnywhere kills runs at random moments. How many is EBB_CRASH_KILLS.
+// TestCrashAnywhere kills runs at random moments: before, in or after any of
+// their calls. How many is EBB_CRASH_KILLS.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	kills := 200
@@ -284,13 +314,21 @@ func TestCrashAnywhere(t *testing.T) {
 		}
 		kills = n
 	}
-	want, took := undisturbed(t, "steps.asl.json", revertible)
+	want, calls, each := undisturbed(t, "steps.asl.json", revertible)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	moments := make([]time.Duration, kills)
-	victims := make([]*victim, kills)
-	for i := range kills {
-		moments[i], victims[i] = time.Duration(random.Int64N(int64(took))), newVictim(t, "steps.asl.json")
+	type kill struct {
+		*victim
+
+		at, again moment
+	}
+	victims := make([]kill, kills)
+	for i := range victims {
+		victims[i] = kill{
+			newVictim(t, "steps.asl.json"),
+			moment{random.IntN(calls), time.Duration(random.Int64N(int64(each)))},
+			moment{random.IntN(calls / 2), time.Duration(random.Int64N(int64(each)))},
+		}
 	}
 	var landed struct {
 		sync.Mutex
@@ -298,13 +336,14 @@ func TestCrashAnywhere(t *testing.T) {
 		before, between, after int
 	}
 	sideBySide(kills, func(i int) {
-		err := victims[i].killed(moments[i])
+		v := victims[i]
+		err := v.killed(v.at)
 		if i%4 == 3 { // who goes on is killed, too
-			err = errors.Join(err, victims[i].killed(moments[i-1]/2))
+			err = errors.Join(err, v.killed(v.again))
 		}
-		s, last := victims[i].recover(want)
+		s, last := v.recover(want)
 		if err := errors.Join(err, last); err != nil {
-			t.Errorf("killed after %v: %v", moments[i], err)
+			t.Errorf("killed at %v, %v: %v", v.at, v.again, err)
 		}
 		landed.Lock()
 		defer landed.Unlock()
@@ -317,18 +356,18 @@ func TestCrashAnywhere(t *testing.T) {
 			landed.between++
 		}
 	})
-	t.Logf("%d runs killed within %v, a quarter of them twice (seed %d): %d before the first commit, %d between, %d after the last",
-		kills, took.Round(time.Millisecond), seed, landed.before, landed.between, landed.after)
-	if landed.between*2 < kills {
-		t.Errorf("only %d of %d runs were killed between the first and the last commit", landed.between, kills)
+	t.Logf("%d runs killed within %d calls, a quarter of them twice (seed %d): %d before the first commit, %d between, %d after the last",
+		kills, calls, seed, landed.before, landed.between, landed.after)
+	if landed.between == 0 {
+		t.Errorf("none of %d runs was killed between the first and the last commit", kills)
 	}
 }
 
 // TestCrashAtFailpoints kills runs at the places where a crash would hurt most.
 func TestCrashAtFailpoints(t *testing.T) {
 	t.Parallel()
-	want, _ := undisturbed(t, "steps.asl.json", revertible)
-	wantLarge, _ := undisturbed(t, "large.asl.json", 1)
+	want, _, _ := undisturbed(t, "steps.asl.json", revertible)
+	wantLarge, _, _ := undisturbed(t, "large.asl.json", 1)
 	tests := []struct {
 		place  string
 		visits []int
@@ -396,17 +435,66 @@ func TestCrashTakesProgramsAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pid []byte
-	for len(pid) == 0 {
+	for ; len(pid) == 0; time.Sleep(time.Millisecond) {
 		pid, _ = os.ReadFile(filepath.Join(v.dir, "pid")) // not there yet
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	for {
+	for ; ; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		if _, state, _ := strings.Cut(string(stat), ") "); err != nil || strings.HasPrefix(state, "Z") {
 			return
 		}
 	}
+}
+
+// TestCrashInCancel kills a run, then the cancel of it, each at places where it
+// would hurt. Whoever goes on goes on with the undoing.
+func TestCrashInCancel(t *testing.T) {
+	t.Parallel()
+	places := []string{"engine.committed", "sqlstore.commit.before", "engine.reverting"}
+	visits := []int{1, 2, 3, 5}
+	if testing.Short() {
+		visits = visits[1:2]
+	}
+	type kill struct {
+		place  string
+		victim *victim
+	}
+	var kills []kill
+	for _, place := range places {
+		for _, visit := range visits {
+			kills = append(kills, kill{fmt.Sprintf("%s=%s %d", killAt, place, visit), newVictim(t, "steps.asl.json")})
+		}
+	}
+	sideBySide(len(kills), func(i int) {
+		v := kills[i].victim
+		for _, cmd := range []*exec.Cmd{v.begin(killAt + "=engine.executed 9"), v.ebb(kills[i].place, "cancel", crashRun, "--reason", "enough")} {
+			if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != -1 {
+				t.Errorf("%s: the process was not killed: %v\n%s", kills[i].place, err, out)
+				return
+			}
+		}
+		before, err := v.look()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		cmd := v.ebb("", "resume", crashRun)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitReverted {
+			t.Errorf("%s: going on: exit status %d\n%s", kills[i].place, cmd.ProcessState.ExitCode(), out)
+		}
+		after, err := v.look()
+		if err == nil && after.run.Outcome != storage.Cancelled {
+			err = fmt.Errorf("the outcome is %v", after.run.Outcome)
+		}
+		if len(after.committed(states.TaskSuccess)) != len(before.committed(states.TaskSuccess)) {
+			err = errors.Join(err, errors.New("it went forward"))
+		}
+		if err := errors.Join(err, after.repeats(&before), after.judgeUndo()); err != nil {
+			t.Errorf("%s: %v", kills[i].place, err)
+		}
+	})
 }

@@ -17,28 +17,29 @@ import (
 type definition struct {
 	storage.Definition
 
-	machine *asl.Machine
+	machine machine
+	source  *source
 }
 
-// languageASL is how stored definitions call the Amazon States Language.
-const languageASL = "asl"
-
 // readDefinition reads and compiles a file.
-func readDefinition(file string, opts ...asl.Option) (*definition, error) {
-	text, err := readFile(file, maxFile)
+func readDefinition(file string, how reading) (*definition, error) {
+	sources, err := readSources(file)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := asl.Parse(file, text, opts...)
+	if len(sources) > 1 {
+		return nil, usagef("%s has %d state machines; a definition of its own is needed for each that is to be run", file, len(sources))
+	}
+	src := sources[0]
+	m, err := src.compile(how)
 	if err != nil {
 		return nil, &statusError{status: exitUsage, err: fmt.Errorf("%s cannot be run:\n%w", file, err)}
 	}
-	hash := sha256.Sum256(append([]byte(languageASL+"\n"), text...))
+	language, text := m.stored()
+	hash := sha256.Sum256(append([]byte(language+"\n"), text...))
 	return &definition{
-		Definition: storage.Definition{
-			Hash: hex.EncodeToString(hash[:]), Name: flowName(file), Language: languageASL, Text: text,
-		},
-		machine: machine,
+		Definition: storage.Definition{Hash: hex.EncodeToString(hash[:]), Name: flowName(file), Language: language, Text: text},
+		machine:    m, source: src,
 	}, nil
 }
 
@@ -46,7 +47,7 @@ func readDefinition(file string, opts ...asl.Option) (*definition, error) {
 // examples/trip.asl.json.
 func flowName(file string) string {
 	name := filepath.Base(file)
-	for _, ext := range []string{".json", ".asl"} {
+	for _, ext := range []string{".json", ".yaml", ".yml", ".asl", ".sm4c"} {
 		if short := strings.TrimSuffix(name, ext); short != "" {
 			name = short
 		}
@@ -57,9 +58,11 @@ func flowName(file string) string {
 // A beginning is what a run was begun with besides its definition and input. It
 // is kept with the run, so that any process can go on with it.
 type beginning struct {
-	Dir   string            `json:"dir"`            // from where programs are looked up, absolute
-	Tasks map[string]string `json:"tasks,omitzero"` // what names are mapped to
-	Mock  string            `json:"mock,omitzero"`  // FILE#case, the file absolute
+	Dir     string            `json:"dir"`              // from where programs are looked up, absolute
+	Tasks   map[string]string `json:"tasks,omitzero"`   // what names are mapped to
+	Buckets map[string]string `json:"buckets,omitzero"` // which folders buckets are, absolute
+	Mock    string            `json:"mock,omitzero"`    // FILE#case, the file absolute
+	Flows   map[string]string `json:"flows,omitzero"`   // hashes of the definitions of subflows, by their names
 }
 
 // attributes are what is told to the language of a run. Members that it does
@@ -88,6 +91,9 @@ func (b beginning) registry(flow string) (*tasks.Registry, error) {
 	for name, resource := range b.Tasks {
 		r.Map(name, resource)
 	}
+	for name, folder := range b.Buckets {
+		r.AddBucket(name, tasks.Folder(folder))
+	}
 	if b.Mock == "" {
 		return r, nil
 	}
@@ -114,19 +120,13 @@ func cutCase(mock string) (file, testCase string) {
 // check returns an error that names each task that is not there.
 func (d *definition) check(file string, r *tasks.Registry) error {
 	var problems []string
-	for _, state := range d.machine.States() {
-		for _, task := range []struct {
-			name string
-			at   int
-		}{{state.Task, state.TaskAt}, {state.Revert, state.RevertAt}} {
-			if task.name == "" {
-				continue
+	for _, use := range d.machine.uses() {
+		if err := r.Check(use.task, use.state); err != nil {
+			at := place{1, 1}
+			if use.at >= 0 {
+				at = d.source.position(use.at)
 			}
-			if err := r.Check(task.name, state.Name); err != nil {
-				line, column := asl.Position(d.Text, task.at)
-				problems = append(problems, fmt.Sprintf("%s:%d:%d: state %q: %s", file, line, column, state.Name,
-					strings.TrimPrefix(err.Error(), "tasks: ")))
-			}
+			problems = append(problems, fmt.Sprintf("%s:%d:%d: %s: %s", file, at.line, at.column, use.where, strings.TrimPrefix(err.Error(), "tasks: ")))
 		}
 	}
 	if len(problems) > 0 {

@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,7 +19,7 @@ const (
 	exitUsage       = 2 // wrong flags, an invalid definition, or a run that cannot be started
 	exitReverted    = 3 // the run failed and is undone
 	exitUndoFailed  = 4 // the run failed and could not be undone
-	exitSuspended   = 5 // the run is at rest and goes on with ebb resume
+	exitSuspended   = 5 // the run is at rest and goes on with ebb resume, or is no longer waited for
 	exitNotFound    = 6 // there is no such run
 	exitUnreachable = 7 // the database cannot be opened or read
 )
@@ -37,6 +39,14 @@ func (e *statusError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error {
 	return &statusError{status: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// refused says in the user's words why a run does not follow an order.
+func refused(err error) error {
+	if !errors.Is(err, engine.ErrRefused) {
+		return err
+	}
+	return usagef("%s", strings.TrimPrefix(err.Error(), engine.ErrRefused.Error()+": "))
 }
 
 // unreachable marks an error of the database; nil stays nil.
@@ -78,22 +88,58 @@ func statusOf(err error) int {
 	return exitUsage
 }
 
+// statusOfRun returns the exit status for a run that is at rest.
+func statusOfRun(run *storage.Run) int {
+	switch {
+	case run.State == states.FlowSuccess:
+		return exitSuccess
+	case run.State == states.FlowReverted:
+		return exitReverted
+	case run.State == states.FlowFailure && run.Undo == storage.UndoFailed:
+		return exitUndoFailed
+	case run.State == states.FlowFailure:
+		return exitFailure
+	default:
+		return exitSuspended
+	}
+}
+
 func is[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
 
-// expected returns the exit status of a run that was expected to come to rest
-// in a state; "" is no expectation.
-func expected(status int, state, want string) int {
+// An aim is how a command wants a run to come to rest: then it exits with 0. The
+// zero aim is SUCCESS.
+type aim struct {
+	reached func(run *storage.Run) bool
+	wanted  string // "expected REVERTED"
+}
+
+// expect is the aim of --expect; "" is none.
+func expect(state string) aim {
+	if state == "" {
+		return aim{}
+	}
+	return aim{func(run *storage.Run) bool { return run.State.String() == state }, "expected " + state}
+}
+
+// status returns the exit status of a run that came to rest, and would give the
+// status without an aim.
+func (a *aim) status(status int, run *storage.Run) int {
 	switch {
-	case want == "":
+	case a.reached == nil:
 		return status
-	case state == want:
+	case a.reached(run):
 		return exitSuccess
 	case status == exitSuccess:
 		return exitFailure
 	default:
 		return status
 	}
+}
+
+// missed is the error of a run that ended well, which was not wanted.
+func (a *aim) missed(run *storage.Run) error {
+	return fmt.Errorf("%s, and the run ended %s", a.wanted, run.State)
 }

@@ -59,7 +59,8 @@ func TestExpectedStatus(t *testing.T) {
 		{0, states.FlowSuccess, "REVERTED", 1},
 	}
 	for _, test := range tests {
-		if got := expected(test.status, test.state.String(), test.want); got != test.exit {
+		aim := expect(test.want)
+		if got := aim.status(test.status, &storage.Run{State: test.state}); got != test.exit {
 			t.Errorf("%+v: exit status %d", test, got)
 		}
 	}

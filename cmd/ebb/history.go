@@ -37,7 +37,8 @@ one object to a line.`,
 }
 
 func (s *session) history(ctx context.Context, store storage.Store, id string, events bool) error {
-	if _, err := findRun(ctx, store, id); err != nil {
+	run, err := findRun(ctx, store, id)
+	if err != nil {
 		return err
 	}
 	for after := int64(0); ; {
@@ -51,7 +52,7 @@ func (s *session) history(ctx context.Context, store storage.Store, id string, e
 			if (e.Kind == storage.EntryEvent) != events || e.Kind == storage.EntryAtom && e.Path == flow.GrowingPath {
 				continue
 			}
-			if err := s.entry(e); err != nil {
+			if err := s.entry(&run.Secrets, e); err != nil {
 				return err
 			}
 		}
@@ -62,12 +63,12 @@ func (s *session) history(ctx context.Context, store storage.Store, id string, e
 }
 
 // entry writes one line.
-func (s *session) entry(e *storage.Entry) error {
+func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 	if s.output == asJSON {
 		if e.Kind == storage.EntryEvent {
-			return newJSON(s.out).Encode(eventJSON(e))
+			return newJSON(s.out).Encode(eventJSON(secrets, e))
 		}
-		return newJSON(s.out).Encode(entryJSON(e))
+		return newJSON(s.out).Encode(entryJSON(secrets, e))
 	}
 	at := clock(e.Time, historyTime)
 	if e.Kind == storage.EntryEvent {
@@ -75,7 +76,7 @@ func (s *session) entry(e *storage.Entry) error {
 		_, err := fmt.Fprintln(s.out, strings.TrimRight(line, " "))
 		return err
 	}
-	j := entryJSON(e)
+	j := entryJSON(secrets, e)
 	path := plainText(e.Path)
 	if e.Kind == storage.EntryFlow {
 		path = "(run)"

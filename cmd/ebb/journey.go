@@ -8,11 +8,12 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,54 +21,121 @@ import (
 type journey struct {
 	session *session
 	store   storage.Store
-	machine *asl.Machine
+	machine machine
 	flow    string
 	id      string
 	tasks   *tasks.Registry
-	expect  string
+	aim     aim
+	quiet   bool  // its end is told by lines also on a terminal: another process moves it
+	tree    *tree // what it did before; nil for a new run
 }
 
-// make runs, shows it, and returns an error that has the exit status.
-func (j *journey) make(ctx context.Context, opts ...engine.RunOption) error {
-	show := j.session.reporter(j.flow, j.id)
+// make takes the run to rest by drive, shows it, and returns an error that has
+// the exit status.
+func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.Engine) (*engine.Result, error)) error {
+	show := j.reporter()
 	stopShow := sync.OnceFunc(show.stop)
 	defer stopShow()
-	moved := false
+	moved, state := false, ""
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
-		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithLogger(j.session.logger()),
+		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
+		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			moved = true
+			if ev.Run != j.id { // it is one that the run has begun
+				return
+			}
+			if ev.Kind == engine.FlowChanged {
+				state = ev.To
+			}
 			show.happened(ev)
 		}))
 	if err != nil {
 		return err
 	}
-	ctx, done := j.heed(ctx, eng, show)
-	defer done()
-	result, err := eng.Run(ctx, j.id, opts...)
+	heeding, done := j.heed(ctx, eng, show)
+	result, err := drive(heeding, eng)
+	if result != nil && result.Run.State.Ended() {
+		if err := j.seeOff(heeding, func(ctx context.Context, id string) error { return j.seeOffOne(ctx, eng, id) }); err != nil {
+			show.notice(err.Error())
+		}
+	}
+	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now nobody moves it
+		if run, held := j.hold(ctx); held {
+			show.happened(engine.Event{Run: j.id, Kind: engine.FlowChanged, From: state, To: run.State.String(), Time: run.Updated})
+			stopShow()
+			return j.rested(&run, show, fmt.Errorf("%w: run %q", engine.ErrSuspended, j.id))
+		}
+	}
 	stopShow()
 	if result == nil {
 		return j.stopped(err, moved)
 	}
-	status := expected(statusOf(err), result.Run.State.String(), j.expect)
-	show.rested(&result.Run, status)
-	if errors.Is(err, engine.ErrSuspended) {
-		fmt.Fprintf(j.session.err, "ebb: suspended; go on with: ebb resume %s\n", j.id)
-	}
-	if status == exitSuccess {
-		return nil
-	}
-	if err == nil {
-		return &statusError{status: status, err: fmt.Errorf("expected %s, and the run ended %s", j.expect, result.Run.State)}
-	}
-	return &statusError{status: status, err: err, told: true}
+	return j.rested(&result.Run, show, err)
 }
+
+func (j *journey) reporter() reporter {
+	if j.quiet {
+		return j.session.plainReporter()
+	}
+	t := j.tree
+	if t == nil {
+		t = newTree(j.flow, j.id)
+	}
+	return j.session.reporter(t)
+}
+
+// rested tells how the run came to rest, and returns the error that has the exit
+// status.
+func (j *journey) rested(run *storage.Run, show reporter, err error) error {
+	status := j.aim.status(statusOf(err), run)
+	show.rested(run, status)
+	if errors.Is(err, engine.ErrSuspended) {
+		j.session.noticeSuspended(run)
+	}
+	switch {
+	case status == exitSuccess:
+		return nil
+	case err == nil:
+		return &statusError{status: status, err: j.aim.missed(run)}
+	default:
+		return &statusError{status: status, err: err, told: true}
+	}
+}
+
+// seeOffOne drives a run that was not waited for, and says so when it did not end
+// well.
+func (j *journey) seeOffOne(ctx context.Context, eng *engine.Engine, id string) error {
+	res, err := eng.Run(ctx, id)
+	if res == nil {
+		return err
+	}
+	if err != nil {
+		j.session.noticef("run %s, which was not waited for, is %s", id, res.Run.State)
+	}
+	return nil
+}
+
+// hold suspends the run, which this process moves no more. It reports false when
+// somebody else does.
+func (j *journey) hold(ctx context.Context) (storage.Run, bool) {
+	ctx, cancel := context.WithTimeout(ctx, holdPatience)
+	defer cancel()
+	run, err := engine.Suspend(ctx, j.store, j.id)
+	return run, err == nil && run.State == states.FlowSuspended
+}
+
+// holdPatience is how long is waited for somebody else who took the run
+// meanwhile.
+const holdPatience = 5 * time.Second
 
 // stopped returns the error of a run that did not come to rest. Once it has
 // moved, nothing is wrong with how it was started: whatever stopped it, it goes
 // on later.
 func (j *journey) stopped(err error, moved bool) error {
 	switch {
+	case errors.Is(err, engine.ErrStopped) && j.quiet && !moved:
+		return noLongerWaiting(j.id)
 	case errors.Is(err, engine.ErrStopped):
 		return &statusError{status: exitSuspended, err: fmt.Errorf("stopped; go on with: ebb resume %s", j.id)}
 	case moved:
@@ -79,23 +147,28 @@ func (j *journey) stopped(err error, moved bool) error {
 	if store, ok := errors.AsType[*engine.StoreError](err); ok {
 		return unreachable(store.Err)
 	}
-	return err
+	return refused(err)
 }
 
 // heed suspends the run on the first Ctrl-C and stops it on the second, and on
-// SIGTERM, whose sender means the process and not the run.
-func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (context.Context, func()) {
+// SIGTERM, whose sender means the process and not the run. While somebody else
+// moves the run, the first Ctrl-C ends the waiting. The third is not heeded: it
+// ends the process there and then. It returns a context that ends when the
+// process is to stop; and what ends the heeding, and tells whether the run was to
+// be suspended.
+func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (heeding context.Context, done func() (asked bool)) {
 	ctx, cancel := context.WithCancel(ctx)
+	asked := false
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	quit := make(chan struct{})
-	var heeding sync.WaitGroup
-	heeding.Go(func() {
-		asked := false
+	var listening sync.WaitGroup
+	listening.Go(func() {
 		for {
 			select {
 			case sig := <-signals:
-				if sig == syscall.SIGTERM || asked {
+				if sig == syscall.SIGTERM || asked || !j.mine(ctx) {
+					signal.Stop(signals)
 					cancel()
 					return
 				}
@@ -107,10 +180,22 @@ func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (
 			}
 		}
 	})
-	return ctx, func() {
+	return ctx, func() bool {
 		signal.Stop(signals)
 		close(quit)
-		heeding.Wait()
+		listening.Wait()
 		cancel()
+		return asked
 	}
+}
+
+// interruptible returns a context that ends with the first Ctrl-C or SIGTERM.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// mine reports whether this process moves the run, as far as it can tell.
+func (j *journey) mine(ctx context.Context) bool {
+	run, err := j.store.Run(ctx, j.id)
+	return err != nil || run.Owner == "" || run.Owner == j.store.Owner().ID
 }

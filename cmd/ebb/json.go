@@ -26,24 +26,25 @@ func failureJSON(f *atom.Failure) *jsonFailure {
 }
 
 type jsonRun struct {
-	Run        string       `json:"run"`
-	Flow       string       `json:"flow"`
-	State      string       `json:"state"`
-	Outcome    string       `json:"outcome"`
-	Undo       string       `json:"undo"`
-	Input      atom.Value   `json:"input,omitempty"`
-	Output     atom.Value   `json:"output,omitempty"`
-	Failure    *jsonFailure `json:"failure,omitempty"`
-	Definition string       `json:"definition,omitempty"`
-	Created    time.Time    `json:"created,omitzero"`
-	Started    time.Time    `json:"started,omitzero"`
-	Ended      time.Time    `json:"ended,omitzero"`
+	Run        string            `json:"run"`
+	Flow       string            `json:"flow"`
+	State      string            `json:"state"`
+	Outcome    string            `json:"outcome"`
+	Undo       string            `json:"undo"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Input      atom.Value        `json:"input,omitempty"`
+	Output     atom.Value        `json:"output,omitempty"`
+	Failure    *jsonFailure      `json:"failure,omitempty"`
+	Definition string            `json:"definition,omitempty"`
+	Created    time.Time         `json:"created,omitzero"`
+	Started    time.Time         `json:"started,omitzero"`
+	Ended      time.Time         `json:"ended,omitzero"`
 }
 
 func runJSON(run *storage.Run) jsonRun {
 	return jsonRun{
-		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo],
-		Input: run.Input.Data, Output: run.Output.Data, Failure: failureJSON(run.Failure), Definition: run.Definition,
+		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Labels: run.Labels,
+		Input: run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data), Failure: failureJSON(run.Failure), Definition: run.Definition,
 		Created: run.Created.UTC(), Started: run.Started.UTC(), Ended: run.Ended.UTC(),
 	}
 }
@@ -71,14 +72,17 @@ type jsonAtom struct {
 	Failure       *jsonFailure `json:"failure,omitempty"`
 	RevertResult  atom.Value   `json:"revert_result,omitempty"`
 	RevertFailure *jsonFailure `json:"revert_failure,omitempty"`
+	Progress      float64      `json:"progress,omitzero"` // of the present attempt, from 0 to 1
+	Details       atom.Value   `json:"details,omitempty"` // of the progress, in the task's words
 }
 
 // atomJSON returns an atom with the times that the history gives it.
-func atomJSON(a *storage.Atom, s *step) jsonAtom {
+func atomJSON(secrets *storage.Secrets, a *storage.Atom, s *step) jsonAtom {
 	j := jsonAtom{
 		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Incarnation: a.Incarnation, Attempt: a.Attempt,
-		Due: a.Due.UTC(), Input: a.Input.Data, Result: a.Result.Data, Failure: failureJSON(a.Failure),
-		RevertResult: a.RevertResult.Data, RevertFailure: failureJSON(a.RevertFailure),
+		Due: a.Due.UTC(), Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: failureJSON(a.Failure),
+		RevertResult: secrets.Mask(a.Path, a.RevertResult.Data), RevertFailure: failureJSON(a.RevertFailure),
+		Progress: a.Progress, Details: secrets.Mask(a.Path, a.Details),
 	}
 	if s != nil {
 		j.Started, j.Ended = s.began.UTC(), s.ended.UTC()
@@ -88,6 +92,7 @@ func atomJSON(a *storage.Atom, s *step) jsonAtom {
 
 var kinds = map[storage.AtomKind]string{
 	storage.KindTask: "task", storage.KindRetry: "retry", storage.KindTimer: "timer", storage.KindFork: "fork", storage.KindFlow: "flow",
+	storage.KindRun: "run",
 }
 
 type jsonEntry struct {
@@ -103,10 +108,10 @@ type jsonEntry struct {
 	Result      atom.Value   `json:"result,omitempty"`
 }
 
-func entryJSON(e *storage.Entry) jsonEntry {
+func entryJSON(secrets *storage.Secrets, e *storage.Entry) jsonEntry {
 	j := jsonEntry{
 		Seq: e.Seq, Time: e.Time.UTC(), Kind: "atom", Path: e.Path, From: states.Task(e.From).String(), To: states.Task(e.To).String(),
-		Incarnation: e.Incarnation, Attempt: e.Attempt, Failure: failureJSON(e.Failure), Result: e.Body.Data,
+		Incarnation: e.Incarnation, Attempt: e.Attempt, Failure: failureJSON(e.Failure), Result: secrets.Mask(e.Path, e.Body.Data),
 	}
 	if e.Kind == storage.EntryFlow {
 		j.Kind, j.From, j.To = "run", states.Flow(e.From).String(), states.Flow(e.To).String()
@@ -125,8 +130,9 @@ type jsonEvent struct {
 	Body     atom.Value `json:"body,omitempty"`
 }
 
-func eventJSON(e *storage.Entry) jsonEvent {
+func eventJSON(secrets *storage.Secrets, e *storage.Entry) jsonEvent {
 	return jsonEvent{
-		ID: e.Number, Previous: e.Prev, Time: e.Time.UTC(), Type: e.Type, State: e.Path, Details: e.Details, Key: e.Key, Body: e.Body.Data,
+		ID: e.Number, Previous: e.Prev, Time: e.Time.UTC(), Type: e.Type, State: e.Path,
+		Details: secrets.Mask("", e.Details), Key: e.Key, Body: secrets.Mask("", e.Body.Data),
 	}
 }

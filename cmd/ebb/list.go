@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,41 +15,89 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+// listFlags are the flags of ebb list.
+type listFlags struct {
+	flow   string
+	states []string
+	labels []string
+	limit  int
+	before string
+}
+
 func (s *session) listCommand() *cobra.Command {
-	var flow string
-	var wanted []string
-	var limit int
+	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List runs, newest first",
-		Args:  cobra.NoArgs,
+		Long: `List runs, newest first, as many as --limit says. When there are more, the line to
+call for the next ones is told on standard error.`,
+		Example: `  ebb list --state RUNNING,SUSPENDED
+  ebb list --flow trip --label team=billing --label region=eu`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q := storage.RunQuery{Flow: flow, Limit: limit}
-			if limit < 0 {
-				return usagef("--limit %d: want 0 for all, or more", limit)
-			}
-			for _, text := range wanted {
-				var state states.Flow
-				if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
-					return usagef("--state: %w", err)
-				}
-				q.States = append(q.States, state)
+			q, err := f.query()
+			if err != nil {
+				return err
 			}
 			ctx := cmd.Context()
 			return s.reading(ctx, func(store storage.Store) error { return s.list(ctx, store, q) })
 		},
 	}
-	cmd.Flags().StringVar(&flow, "flow", "", "only runs of this flow")
-	cmd.Flags().StringSliceVar(&wanted, "state", nil, "only runs in one of these states, such as RUNNING,SUSPENDED")
-	cmd.Flags().IntVar(&limit, "limit", 50, "how many at most; 0 is all")
+	flags := cmd.Flags()
+	flags.StringVar(&f.flow, "flow", "", "only runs of this flow")
+	flags.StringSliceVar(&f.states, "state", nil, "only runs in one of these states, such as RUNNING,SUSPENDED")
+	flags.StringArrayVar(&f.labels, "label", nil, "only runs with this label, KEY=VALUE; with all of them when repeated")
+	flags.IntVar(&f.limit, "limit", 50, "how many at most; 0 is all")
+	flags.StringVar(&f.before, "before", "", "only runs that are older than this one")
 	return cmd
 }
 
+func (f *listFlags) query() (storage.RunQuery, error) {
+	q := storage.RunQuery{Flow: f.flow, Limit: f.limit, Before: f.before}
+	if f.limit < 0 {
+		return q, usagef("--limit %d: want 0 for all, or more", f.limit)
+	}
+	for _, text := range f.states {
+		var state states.Flow
+		if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
+			return q, usagef("--state: %w", err)
+		}
+		q.States = append(q.States, state)
+	}
+	var err error
+	q.Labels, err = parseLabels(f.labels)
+	return q, err
+}
+
 func (s *session) list(ctx context.Context, store storage.Store, q storage.RunQuery) error {
+	if q.Before != "" {
+		if _, err := findRun(ctx, store, q.Before); err != nil {
+			return err
+		}
+	}
+	limit := q.Limit
+	if limit > 0 {
+		q.Limit++ // one more tells whether there is more
+	}
 	runs, err := store.Runs(ctx, q)
 	if err != nil {
 		return unreachable(err)
 	}
+	more := limit > 0 && len(runs) > limit
+	if more {
+		runs = runs[:limit]
+	}
+	if err := s.writeRuns(runs); err != nil {
+		return err
+	}
+	if more {
+		s.noticef("there are more: --before %s", runs[len(runs)-1].ID)
+	}
+	return nil
+}
+
+// writeRuns writes a table, or an object a line.
+func (s *session) writeRuns(runs []storage.Run) error {
 	if s.output == asJSON {
 		for i := range runs {
 			if err := newJSON(s.out).Encode(runJSON(&runs[i])); err != nil {
@@ -58,28 +107,46 @@ func (s *session) list(ctx context.Context, store storage.Store, q storage.RunQu
 		return nil
 	}
 	if len(runs) == 0 {
-		fmt.Fprintln(s.out, "no runs")
-		return nil
+		_, err := fmt.Fprintln(s.out, "no runs")
+		return err
+	}
+	labelled := slices.ContainsFunc(runs, func(r storage.Run) bool { return len(r.Labels) > 0 })
+	heads := []string{"RUN", "FLOW", "STATE", "STARTED", "TOOK", "FAILURE"}
+	if labelled {
+		heads = slices.Insert(heads, 5, "LABELS")
 	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join([]string{"RUN", "FLOW", "STATE", "STARTED", "TOOK", "FAILURE"}, "\t"))
+	fmt.Fprintln(table, strings.Join(heads, "\t"))
 	for i := range runs {
-		fmt.Fprintln(table, strings.Join(columns(&runs[i]), "\t"))
+		fmt.Fprintln(table, strings.Join(columns(&runs[i], labelled), "\t"))
 	}
 	return table.Flush()
 }
 
 // columns returns what the table tells of a run.
-func columns(run *storage.Run) []string {
-	c := []string{plainText(run.ID), plainText(run.Flow), run.State.String(), "", "", ""}
+func columns(run *storage.Run, labelled bool) []string {
+	c := []string{plainText(run.ID), plainText(run.Flow), run.State.String(), "", ""}
 	if !run.Started.IsZero() {
 		c[3] = clock(run.Started, time.DateTime)
 	}
 	if !run.Ended.IsZero() {
 		c[4] = span(run.Ended.Sub(run.Started))
 	}
-	if run.Failure != nil {
-		c[5] = page{width: 60}.cut(cause(run.Failure))
+	if labelled {
+		c = append(c, page{width: 60}.cut(labelText(run.Labels)))
 	}
-	return slices.Clip(c)
+	failure := ""
+	if run.Failure != nil {
+		failure = page{width: 60}.cut(cause(run.Failure))
+	}
+	return append(c, failure)
+}
+
+// labelText returns labels in the order of their keys.
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, plainText(key+"="+labels[key]))
+	}
+	return strings.Join(parts, " ")
 }

@@ -131,10 +131,31 @@ func (s *step) detail(now time.Time) string {
 	case s.attempt > 1 && !s.timer:
 		parts = append(parts, fmt.Sprintf("attempt %d", s.attempt))
 	}
-	if s.failure != nil && !s.inner {
+	if s.state == states.TaskRunning {
+		parts = append(parts, said(s.progress, s.details)...)
+	}
+	switch {
+	case s.inner:
+	case s.state == states.TaskRevertFailure && s.undoFail != nil:
+		parts = append(parts, cause(s.undoFail))
+	case s.failure != nil:
 		parts = append(parts, cause(s.failure))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// said returns what a task says of how far it is.
+func said(fraction float64, details atom.Value) []string {
+	var parts []string
+	if fraction > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %%", 100*fraction))
+	}
+	if details != nil {
+		text := details.String()
+		_ = details.Decode(&text) // what is no text is shown as JSON
+		parts = append(parts, page{width: 60}.cut(plainText(text)))
+	}
+	return parts
 }
 
 // undo returns the row that tells how a step was undone.
@@ -148,10 +169,33 @@ func (s *step) undo(now time.Time) row {
 	if !end.IsZero() && !s.undoing.IsZero() {
 		r.took = span(end.Sub(s.undoing))
 	}
-	if s.state == states.TaskRevertFailure && s.failure != nil {
-		r.detail = cause(s.failure)
-	}
+	r.detail = strings.Join(s.undoDetail(now), "  ")
 	return r
+}
+
+// undoDetail says what else there is to know of how a step was undone.
+func (s *step) undoDetail(now time.Time) []string {
+	var parts []string
+	switch s.state {
+	case states.TaskReverting:
+		switch {
+		case s.due.After(now):
+			parts = append(parts, fmt.Sprintf("attempt %d in %s", s.undoTry, left(s.due, now)))
+		case s.undoTry > 1:
+			parts = append(parts, fmt.Sprintf("attempt %d", s.undoTry))
+		}
+		parts = append(parts, said(s.progress, s.details)...)
+	case states.TaskReverted:
+		if !s.skipped {
+			return nil
+		}
+		parts = append(parts, "skipped")
+	default:
+	}
+	if s.undoFail != nil {
+		parts = append(parts, cause(s.undoFail))
+	}
+	return parts
 }
 
 // cause returns a failure on one line.

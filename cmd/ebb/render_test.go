@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,13 @@ func told(t *testing.T, story string) (*tree, time.Time) {
 			break // the time at which it is looked at
 		}
 		c := change{path: fields[1], to: fields[2], at: now, attempt: 1}
+		c.from, c.to, _ = strings.Cut(c.to, ">")
+		if c.to == "" {
+			c.from, c.to = "", c.from
+		}
+		if c.to == "PROGRESS" {
+			c.to = ""
+		}
 		if c.path == "run" {
 			c.path = ""
 		}
@@ -66,6 +74,12 @@ func told(t *testing.T, story string) (*tree, time.Time) {
 					t.Fatal(err)
 				}
 				c.due = now.Add(d)
+			case "progress":
+				if _, err := fmt.Sscan(value, &c.progress); err != nil {
+					t.Fatal(err)
+				}
+			case "details":
+				c.details = atom.FromJSON([]byte(value))
 			case "attempt":
 				c.attempt = len(value)
 			case "timer":
@@ -136,6 +150,44 @@ var stories = map[string]string{
 		2200 Pay SUCCESS attempt=xx
 		2200 run SUCCESS
 		3000`,
+	"progress": `
+		0 run RUNNING
+		0 A RUNNING
+		0 B RUNNING
+		100 A PROGRESS progress=0.42 details="3_of_7"
+		100 B PROGRESS details={"rows":12}
+		200 C RUNNING
+		200 C PROGRESS progress=0.1
+		300 C RUNNING>FAILURE code=Broken
+		300 A PROGRESS progress=0.5
+		1000`,
+	"revert again": `
+		0 run RUNNING
+		0 A RUNNING
+		0 B RUNNING
+		100 A SUCCESS
+		100 B SUCCESS
+		200 C RUNNING
+		300 C FAILURE code=Broken
+		300 B REVERTING
+		400 B REVERTING>REVERTING code=Exec.Exit9 due=5s
+		600 A REVERTING
+		700 A REVERTING>REVERTING code=Exec.Exit9 due=100ms attempt=xx
+		800 A PROGRESS progress=0.25
+		1000`,
+	"skipped": `
+		0 run RUNNING
+		0 A RUNNING
+		100 A SUCCESS
+		100 B RUNNING
+		200 B FAILURE code=Broken
+		300 A REVERTING
+		400 A REVERT_FAILURE code=Exec.Exit9
+		400 run SUSPENDED
+		9000 run RUNNING
+		9000 A REVERT_FAILURE>REVERTED
+		9000 run REVERTED
+		9999`,
 	"branches": `
 		0 run RUNNING
 		0 Both RUNNING inner
@@ -158,7 +210,7 @@ func TestTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr, now := told(t, story)
-			golden(t, name+".txt", strings.Join(tr.lines(now, page{}), "\n")+"\n")
+			golden(t, strings.ReplaceAll(name, " ", "-")+".txt", strings.Join(tr.lines(now, page{}), "\n")+"\n")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -28,15 +29,26 @@ type reporter interface {
 	stop()
 }
 
-// reporter returns the one that fits where output goes to.
-func (s *session) reporter(flow, run string) reporter {
+// reporter returns the one that fits where output goes to. t is what is known of
+// the run so far.
+func (s *session) reporter(t *tree) reporter {
+	if f := s.terminal(); f != nil && s.output == asText {
+		return newPainter(f, func() (int, int) { return sizeOf(f) }, t, s.page().colour)
+	}
+	return s.plainReporter()
+}
+
+// plainReporter returns the one for what is no terminal.
+func (s *session) plainReporter() reporter {
 	if s.output == asJSON {
 		return &jsonReporter{out: newJSON(s.out), errs: s.err}
 	}
-	if f := s.terminal(); f != nil {
-		return newPainter(f, func() (int, int) { return sizeOf(f) }, newTree(flow, run), s.page().colour)
-	}
 	return &lineReporter{out: s.out, errs: s.err}
+}
+
+// notice tells the user something beside the output.
+func (s *session) noticef(format string, args ...any) {
+	fmt.Fprintf(s.err, "ebb: "+format+"\n", args...)
 }
 
 // terminal returns the terminal that output goes to, nil when it goes elsewhere
@@ -80,6 +92,9 @@ func (r *lineReporter) happened(ev engine.Event) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), plainText(c.path), c.to)
+	if c.to == "" {
+		b.WriteString(strings.Join(said(c.progress, c.details), "  "))
+	}
 	if c.failure != nil {
 		b.WriteString(" " + cause(c.failure))
 	}
@@ -103,7 +118,7 @@ func writeEnd(out io.Writer, run *storage.Run, p page) {
 		fmt.Fprint(out, " ", cause(run.Failure))
 	}
 	fmt.Fprintln(out)
-	if output := run.Output.Data; run.State.Ended() && output != nil {
+	if output := run.Secrets.Mask("", run.Output.Data); run.State.Ended() && output != nil {
 		const most = 2000 // what is longer is for programs: ebb show -o json
 		text := output.String()
 		if len(text) > most {
@@ -127,7 +142,7 @@ func newJSON(out io.Writer) *json.Encoder {
 
 // jsonChange is a change in JSON; the keys are stable.
 type jsonChange struct {
-	Event   string       `json:"event"` // "run", "atom" or "end"
+	Event   string       `json:"event"` // "run" or "atom"
 	Time    time.Time    `json:"time"`
 	Run     string       `json:"run"`
 	Path    string       `json:"path,omitempty"`
@@ -138,9 +153,24 @@ type jsonChange struct {
 	Due     time.Time    `json:"due,omitzero"`
 }
 
+// jsonProgress says how far an atom is; the keys are stable.
+type jsonProgress struct {
+	Event    string     `json:"event"` // "progress"
+	Time     time.Time  `json:"time"`
+	Run      string     `json:"run"`
+	Path     string     `json:"path"`
+	Attempt  int        `json:"attempt"`
+	Progress float64    `json:"progress"` // from 0 to 1
+	Details  atom.Value `json:"details,omitempty"`
+}
+
 func (r *jsonReporter) happened(ev engine.Event) {
 	c, ok := observed(ev)
 	if !ok {
+		return
+	}
+	if c.to == "" {
+		_ = r.out.Encode(jsonProgress{"progress", c.at.UTC(), ev.Run, c.path, c.attempt, c.progress, c.details})
 		return
 	}
 	j := jsonChange{

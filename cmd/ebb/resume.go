@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -26,25 +26,38 @@ the exit status is 2. A run that has ended is told as it ended.`,
 	return cmd
 }
 
-func (s *session) resume(ctx context.Context, id, expect string) error {
-	if err := oneOf("expect", expect, restStates); err != nil {
+func (s *session) resume(ctx context.Context, id, want string) error {
+	if err := oneOf("expect", want, restStates); err != nil {
 		return err
 	}
+	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, _ *storage.Owner) error {
+		j, err := s.journeyOf(ctx, store, run)
+		if err != nil {
+			return err
+		}
+		j.aim = expect(want)
+		if err := j.recall(ctx, run); err != nil {
+			return err
+		}
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
+			return eng.Run(ctx, id, engine.Lift())
+		})
+	})
+}
+
+// withRun opens the database and calls f with the run of that id, and the live
+// process that moves it, or nil.
+func (s *session) withRun(ctx context.Context, id string, f func(storage.Store, *storage.Run, *storage.Owner) error) error {
 	// Looked at first: a database that is not there is not made for this.
 	if err := s.reading(ctx, func(store storage.Store) error { _, err := findRun(ctx, store, id); return err }); err != nil {
 		return err
 	}
 	return s.withStore(ctx, func(store storage.Store) error {
-		run, err := findRun(ctx, store, id)
+		run, owner, err := movedBy(ctx, store, id)
 		if err != nil {
 			return err
 		}
-		j, err := s.journeyOf(ctx, store, &run)
-		if err != nil {
-			return err
-		}
-		j.expect = expect
-		return j.make(ctx)
+		return f(store, &run, owner)
 	})
 }
 
@@ -57,10 +70,7 @@ func (s *session) journeyOf(ctx context.Context, store storage.Store, run *stora
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	if def.Language != languageASL {
-		return nil, usagef("run %s is of a definition in %s, which this version of Ebb does not know", run.ID, def.Language)
-	}
-	machine, err := asl.Parse(def.Name, def.Text)
+	m, err := parseStored(&def)
 	if err != nil {
 		return nil, fmt.Errorf("the definition of run %s: %w", run.ID, err)
 	}
@@ -72,5 +82,32 @@ func (s *session) journeyOf(ctx context.Context, store storage.Store, run *stora
 	if err != nil {
 		return nil, err
 	}
-	return &journey{session: s, store: store, machine: machine, flow: run.Flow, id: run.ID, tasks: registry}, nil
+	machines := []machine{m}
+	known := &catalog{store: store}
+	for _, hash := range b.Flows {
+		m, err := known.machine(ctx, hash)
+		if err != nil {
+			return nil, unreachable(err)
+		}
+		machines = append(machines, m)
+	}
+	callREST(registry, machines)
+	return &journey{session: s, store: store, machine: m, flow: run.Flow, id: run.ID, tasks: registry}, nil
+}
+
+// recall reads what the run did before, if it is to be shown.
+func (j *journey) recall(ctx context.Context, run *storage.Run) error {
+	if j.session.terminal() == nil || j.session.output == asJSON {
+		return nil
+	}
+	atoms, err := j.store.Atoms(ctx, run.ID)
+	if err != nil {
+		return unreachable(err)
+	}
+	history, err := j.store.History(ctx, run.ID, 0, 0)
+	if err != nil {
+		return unreachable(err)
+	}
+	j.tree = recorded(run, atoms, history)
+	return nil
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -15,18 +13,21 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // runFlags are the flags of ebb run.
 type runFlags struct {
-	id     string
-	input  string
-	expect string
-	mock   string
-	tasks  []string
-	strict bool
+	id      string
+	input   string
+	expect  string
+	mock    string
+	tasks   []string
+	buckets []string
+	labels  []string
+	strict  bool
+	also    []string
+	mocked  string
 }
 
 // restStates are the states that a run may come to rest in.
@@ -37,17 +38,20 @@ func (s *session) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE",
 		Short: "Run a definition, or go on with a run of it",
-		Long: `Run a definition in the Amazon States Language to its end, or until it is undone.
+		Long: `Run a definition in the Amazon States Language or SM4C, which its content tells, to its
+end, or until it is undone. A subflow of SM4C, or a machine that startExecution names, is
+the file of that name beside it, such as pay.sm4c.json for pay, or one that --also names. What the run begins and does not wait for is seen to its end.
 
 With --id a run of that id is begun, or gone on with when there is one.
-Ctrl-C suspends the run; pressed again it stops at once. Either way ebb resume
-goes on with it.
+Ctrl-C suspends the run; pressed again what runs is cut off. Either way the run is
+suspended, and ebb resume goes on with it.
 
 Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 4 could not be undone, 5 suspended or stopped, 6 not found, 7 no database.`,
 		Example: `  ebb run trip.asl.json --input '{"to": "Rome"}'
   ebb run --expect REVERTED trip.asl.json
-  ebb run --mock mocks.json#paid trip.asl.json`,
+  ebb run --mock mocks.json --case paid trip.asl.json
+  ebb run --bucket orders=./orders nightly.asl.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0], &f) },
 	}
@@ -56,7 +60,11 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringVarP(&f.input, "input", "i", "", "input: JSON, @FILE, or - for standard input (default {})")
 	flags.StringVar(&f.expect, "expect", "", "exit with 0 when the run comes to rest in this state, "+strings.Join(restStates, ", "))
 	flags.StringVar(&f.mock, "mock", "", "answer for states from a mock file of Step Functions Local, FILE#case")
+	flags.StringVar(&f.mocked, "case", "", "the test case of the mock file")
+	flags.StringArrayVar(&f.also, "also", nil, "a definition that the run may begin runs of; may be repeated")
 	flags.StringArrayVar(&f.tasks, "task", nil, "what a resource stands for, NAME=RESOURCE, such as ARN=exec:./pay.sh")
+	flags.StringArrayVar(&f.buckets, "bucket", nil, "the folder that a distributed Map's bucket is, NAME=DIR; may be repeated")
+	flags.StringArrayVar(&f.labels, "label", nil, "what to find the run by, KEY=VALUE; may be repeated")
 	flags.BoolVar(&f.strict, "strict", false, "refuse what Ebb adds to the language")
 	return cmd
 }
@@ -65,15 +73,16 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err := oneOf("expect", f.expect, restStates); err != nil {
 		return err
 	}
-	var opts []asl.Option
-	if f.strict {
-		opts = append(opts, asl.Strict())
-	}
-	def, err := readDefinition(file, opts...)
+	how, err := s.howToRead(file)
 	if err != nil {
 		return err
 	}
-	for _, w := range def.machine.Warnings() {
+	how.strict = f.strict
+	def, err := readDefinition(file, how)
+	if err != nil {
+		return err
+	}
+	for _, w := range def.source.placed(def.machine.problems()) {
 		fmt.Fprintln(s.err, "ebb: warning:", w)
 	}
 	input, err := s.input(f.input)
@@ -88,23 +97,73 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := def.check(file, registry); err != nil {
+	flows, err := s.flowsOf(file, def, how, f.also)
+	if err != nil {
 		return err
+	}
+	b.Flows = map[string]string{}
+	for name, d := range flows {
+		b.Flows[name] = d.Hash
+	}
+	var machines []machine
+	for _, d := range flows {
+		machines = append(machines, d.machine)
+	}
+	callREST(registry, machines)
+	for _, d := range flows {
+		if err := d.check(d.source.file, registry); err != nil {
+			return err
+		}
 	}
 	id, err := f.runID(def.Name)
 	if err != nil {
 		return err
 	}
+	labels, err := parseLabels(f.labels)
+	if err != nil {
+		return err
+	}
 	return s.withStore(ctx, func(store storage.Store) error {
-		if run, err := store.Run(ctx, id); err == nil && run.Definition != def.Hash {
+		run, err := store.Run(ctx, id)
+		if err == nil && run.Definition != def.Hash {
 			return usagef("run %s was begun on another definition than %s is now (ebb resume %s goes on with it; another --id begins anew)", id, file, id)
 		}
-		if _, err := store.PutDefinition(ctx, def.Definition); err != nil {
-			return unreachable(err)
+		for _, d := range flows {
+			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
+				return unreachable(err)
+			}
 		}
-		j := journey{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, expect: f.expect}
-		return j.make(ctx, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash))
+		j := journey{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
+		if err == nil {
+			if err := j.recall(ctx, &run); err != nil {
+				return err
+			}
+		}
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
+			return eng.Run(ctx, id, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Labels(labels), engine.Lift())
+		})
 	})
+}
+
+// flowsOf returns the definition, those that are given with it, and those of the flows
+// that these run, by their names. What is missing is said.
+func (s *session) flowsOf(file string, def *definition, how reading, also []string) (map[string]*definition, error) {
+	flows := map[string]*definition{def.Name: def}
+	for _, other := range also {
+		d, err := readDefinition(other, how)
+		if err != nil {
+			return nil, err
+		}
+		if flows[d.Name] != nil {
+			return nil, usagef("--also %s: there is a definition of the name %s already", other, d.Name)
+		}
+		flows[d.Name] = d
+	}
+	missing, err := readFlows(file, flows, how)
+	for _, name := range missing {
+		s.noticef("warning: %s: there is no definition of %q beside it (name its file with --also)", file, name)
+	}
+	return flows, err
 }
 
 // runID returns the id that the run is to have.
@@ -137,6 +196,28 @@ func (f *runFlags) beginning(file string) (beginning, error) {
 		}
 		b.Tasks[name] = resource
 	}
+	for _, text := range f.buckets {
+		name, folder, ok := strings.Cut(text, "=")
+		if !ok || name == "" || folder == "" {
+			return b, usagef("--bucket %s: want NAME=DIR, such as orders=./orders", text)
+		}
+		if folder, err = filepath.Abs(folder); err != nil {
+			return b, err
+		}
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return b, usagef("--bucket %s: there is no folder %s", text, folder)
+		}
+		if b.Buckets == nil {
+			b.Buckets = map[string]string{}
+		}
+		b.Buckets[name] = folder
+	}
+	switch mock := f.mock; {
+	case f.mocked != "" && (mock == "" || strings.Contains(filepath.Base(mock), "#")):
+		return b, usagef("--case %s: want --mock FILE beside it, without #case", f.mocked)
+	case f.mocked != "":
+		f.mock += "#" + f.mocked
+	}
 	if f.mock != "" {
 		if b.Mock, err = filepath.Abs(f.mock); err != nil {
 			return b, err
@@ -147,38 +228,8 @@ func (f *runFlags) beginning(file string) (beginning, error) {
 
 // input returns the run's input as the flag says it.
 func (s *session) input(flag string) (atom.Value, error) {
-	var text []byte
-	var err error
-	name := "--input"
-	switch {
-	case flag == "":
-		text = []byte("{}")
-	case flag == "-":
-		name = "standard input"
-		if text, err = io.ReadAll(io.LimitReader(s.in, atom.MaxValue+1)); err != nil {
-			return nil, readError(name, err)
-		}
-	case flag[0] == '@':
-		name = flag[1:]
-		if text, err = readFile(name, atom.MaxValue); err != nil {
-			return nil, err
-		}
-	default:
-		text = []byte(flag)
+	if flag == "" {
+		flag = "{}"
 	}
-	if len(text) > atom.MaxValue {
-		return nil, usagef("%s: the input is larger than %d bytes", name, atom.MaxValue)
-	}
-	var value any
-	if err := json.Unmarshal(text, &value); err != nil {
-		fix := ""
-		if name == "--input" {
-			fix = " (for a file write @FILE)"
-		}
-		if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
-			name = fmt.Sprintf("%s, character %d", name, broken.Offset)
-		}
-		return nil, usagef("%s: the input is no JSON: %w%s", name, err, fix)
-	}
-	return atom.FromJSON(text), nil
+	return s.value("--input", flag)
 }

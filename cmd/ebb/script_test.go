@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/postgrestest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and the expected output of the scripts")
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 			})
 		}
 		main()
-	}})
+	}, "gorun": gorun})
 }
 
 // TestScripts runs whole sessions of the command, see testdata/script.
@@ -53,16 +54,50 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	older, err := filepath.Abs("../../storage/sqlstore/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", example)
+			env.Setenv("OLDER", older)
 			return os.Chmod(env.WorkDir, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "sqlite": execSQL},
 	})
+}
+
+// TestPostgresScripts runs the sessions that need a server, each with tables of
+// its own, see testdata/postgres.
+func TestPostgresScripts(t *testing.T) {
+	t.Parallel()
+	example, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob("testdata/postgres/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("scripts: %v, %v", scripts, err)
+	}
+	for _, script := range scripts {
+		dsn := postgrestest.DSN(t)
+		testscript.Run(t, testscript.Params{
+			Files:               []string{script},
+			UpdateScripts:       *update,
+			RequireExplicitExec: true,
+			Setup: func(env *testscript.Env) error {
+				env.Setenv("EXAMPLES", example)
+				env.Setenv("EBB_DSN", dsn)
+				env.Setenv("SCHEMA", postgrestest.Schema(t, dsn))
+				return nil
+			},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		})
+	}
 }
 
 // exits runs a command and wants an exit status: exits 3 ebb run trip.asl.json.

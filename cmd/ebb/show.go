@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -45,19 +47,34 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	}
 	if run.State.Ended() {
 		writeEnd(s.out, &run, s.page())
-		return nil
+		if run.Undo == storage.UndoFailed {
+			fmt.Fprintln(s.out, mendHint(id, t.stuckAt()))
+		}
+		return s.explain(ctx, store, id)
 	}
-	owners, err := store.Owners(ctx)
+	_, owner, err := movedBy(ctx, store, id)
+	switch at := t.stuckAt(); {
+	case err != nil:
+		return err
+	case owner != nil:
+		_, err = fmt.Fprintf(s.out, "run by process %d on %s\n", owner.PID, owner.Host)
+	case run.State == states.FlowSuspended && at != "":
+		_, err = fmt.Fprintln(s.out, mendHint(id, at))
+	default:
+		_, err = fmt.Fprintf(s.out, "nobody runs it; go on with: ebb resume %s\n", id)
+	}
+	return err
+}
+
+// explain says how a run failed, if it did.
+func (s *session) explain(ctx context.Context, store storage.Store, id string) error {
+	text, err := engine.Explain(ctx, store, id)
 	if err != nil {
 		return unreachable(err)
 	}
-	for _, o := range owners {
-		if o.ID == run.Owner && o.Alive {
-			fmt.Fprintf(s.out, "run by process %d on %s\n", o.PID, o.Host)
-			return nil
-		}
+	if text != "" {
+		fmt.Fprintf(s.out, "\n%s", text)
 	}
-	fmt.Fprintf(s.out, "nobody runs it; go on with: ebb resume %s\n", id)
 	return nil
 }
 
@@ -65,7 +82,7 @@ func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree) erro
 	list := make([]jsonAtom, 0, len(atoms))
 	for i := range atoms {
 		if atoms[i].Path != flow.GrowingPath { // the run's own record, which is the run
-			list = append(list, atomJSON(&atoms[i], t.steps[atoms[i].Path]))
+			list = append(list, atomJSON(&run.Secrets, &atoms[i], t.steps[atoms[i].Path]))
 		}
 	}
 	undone := make([]string, len(t.undone))

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// withStore opens the database, calls f and closes it again.
-func (s *session) withStore(ctx context.Context, f func(storage.Store) error, opts ...sqlstore.Option) (err error) {
+// withFile opens the database, calls f and closes it again.
+func (s *session) withFile(ctx context.Context, f func(*sqlstore.Store) error, opts ...sqlstore.Option) (err error) {
 	store, err := sqlstore.Open(ctx, s.dsn, opts...)
 	if err != nil {
 		return unreachable(err)
@@ -18,13 +18,23 @@ func (s *session) withStore(ctx context.Context, f func(storage.Store) error, op
 	return f(store)
 }
 
-// reading is withStore for commands that only look.
+// withStore is withFile for what any store can do.
+func (s *session) withStore(ctx context.Context, f func(storage.Store) error) error {
+	return s.withFile(ctx, func(store *sqlstore.Store) error { return f(store) })
+}
+
+// reading is withStore for commands that only look. A database of an older Ebb
+// is brought to today's schema first, which opening it for writing does.
 func (s *session) reading(ctx context.Context, f func(storage.Store) error) error {
-	return s.withStore(ctx, f, sqlstore.ReadOnly())
+	err := s.withFile(ctx, func(store *sqlstore.Store) error { return f(store) }, sqlstore.ReadOnly())
+	if errors.Is(err, sqlstore.ErrOlder) {
+		return s.withStore(ctx, f)
+	}
+	return err
 }
 
 // findRun returns the run of that id.
-func findRun(ctx context.Context, store storage.Store, id string) (storage.Run, error) {
+func findRun(ctx context.Context, store storage.Reader, id string) (storage.Run, error) {
 	run, err := store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return run, &statusError{status: exitNotFound, err: &noRunError{id}}

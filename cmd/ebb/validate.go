@@ -3,67 +3,148 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/sm4c"
 )
 
+// validateFlags are the flags of ebb validate.
+type validateFlags struct {
+	strict bool
+	kind   string
+	schema bool
+
+	language string
+}
+
+var machineTypes = []string{"STANDARD", "EXPRESS"}
+
 func (s *session) validateCommand() *cobra.Command {
-	var strict bool
+	var f validateFlags
 	cmd := &cobra.Command{
-		Use:   "validate FILE",
-		Short: "Report all that is wrong, or looks wrong, in a definition",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			var opts []asl.Option
-			if strict {
-				opts = append(opts, asl.Strict())
+		Use:   "validate FILE…",
+		Short: "Report all that is wrong, or looks wrong, in definitions",
+		Long: `Report all that is wrong, or looks wrong, in definitions, each with its place.
+
+A file is JSON, YAML, or a template of CloudFormation or SAM, of which each state
+machine is validated. Its content tells the language: the Amazon States Language, or
+SM4C. Documents that a definition in SM4C names are loaded: files, and from the web
+what --allow allows. An error makes a definition illegal; a warning says that it
+hardly does what was meant; and what is legal but cannot be run by this version is
+called so. --schema prints a JSON Schema for editors instead.
+
+Exit status: 0 no errors, 2 errors, or a file that cannot be read.`,
+		Example: `  ebb validate trip.asl.json
+  ebb validate --type EXPRESS template.yaml
+  ebb validate --schema --language sm4c > sm4c.schema.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && !f.schema {
+				return usagef("ebb validate needs a FILE")
 			}
-			return s.validate(args[0], opts)
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if f.schema {
+				return s.schema(f.language)
+			}
+			return s.validate(args, &f)
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "refuse what Ebb adds to the language")
+	flags := cmd.Flags()
+	flags.BoolVar(&f.strict, "strict", false, "refuse what Ebb adds to the language, and states that no transition leads to")
+	flags.StringVar(&f.kind, "type", "", "the type of the machine, "+strings.Join(machineTypes, " or ")+" (default what a template says, else STANDARD)")
+	flags.BoolVar(&f.schema, "schema", false, "print a JSON Schema of the language")
+	flags.StringVar(&f.language, "language", string(languageASL), "the language of the schema, "+strings.Join(languages, " or "))
 	return cmd
 }
 
-func (s *session) validate(file string, opts []asl.Option) error {
-	text, err := readFile(file, maxFile)
-	if err != nil {
+var languages = []string{string(languageASL), string(languageSM4C)}
+
+func (s *session) schema(language string) error {
+	if err := oneOf("language", language, languages); err != nil {
 		return err
 	}
-	machine, err := asl.Parse(file, text, opts...)
-	problems, _ := errors.AsType[asl.Problems](err)
-	if err == nil {
-		problems = machine.Warnings()
+	schema := asl.Schema()
+	if language == string(languageSM4C) {
+		schema = sm4c.Schema()
 	}
-	result := "OK"
-	if err != nil {
-		result = "FAIL"
+	_, err := s.out.Write(schema)
+	return err
+}
+
+// A diagnostic is a problem as it is written in JSON.
+type diagnostic struct {
+	asl.Problem
+
+	Machine string `json:"machine,omitempty"` // in a template: the name of the resource
+}
+
+func (s *session) validate(files []string, f *validateFlags) error {
+	if err := oneOf("type", f.kind, machineTypes); err != nil {
+		return err
 	}
-	if s.output == asJSON {
-		if problems == nil {
-			problems = asl.Problems{}
-		}
-		err := newJSON(s.out).Encode(struct {
-			Result      string       `json:"result"`
-			Diagnostics asl.Problems `json:"diagnostics"`
-		}{result, problems})
+	var sources []*source
+	for _, file := range files {
+		found, err := readSources(file)
 		if err != nil {
 			return err
 		}
-	} else {
-		for _, p := range problems {
-			if p.Severity == asl.Warning {
-				fmt.Fprintln(s.out, "warning:", p)
-			} else {
-				fmt.Fprintln(s.out, p)
-			}
-		}
-		fmt.Fprintln(s.out, file+":", result)
+		sources = append(sources, found...)
 	}
-	if err != nil {
-		return &statusError{status: exitUsage, err: err, told: true}
+	diagnostics := []diagnostic{}
+	legal := true
+	for _, src := range sources {
+		how, err := s.howToRead(src.file)
+		if err != nil {
+			return err
+		}
+		how.strict, how.express = f.strict, f.kind == "EXPRESS"
+		problems := src.validate(how)
+		legal = legal && problems.Legal()
+		if s.output == asText {
+			s.report(src, problems)
+		}
+		for _, p := range problems {
+			diagnostics = append(diagnostics, diagnostic{p, src.machine})
+		}
+	}
+	if s.output == asJSON {
+		err := newJSON(s.out).Encode(struct {
+			Result      string       `json:"result"`
+			Diagnostics []diagnostic `json:"diagnostics"`
+		}{verdict(legal), diagnostics})
+		if err != nil {
+			return err
+		}
+	}
+	if !legal {
+		return &statusError{status: exitUsage, err: errors.New("invalid definitions"), told: true}
 	}
 	return nil
+}
+
+func verdict(legal bool) string {
+	if legal {
+		return "OK"
+	}
+	return "FAIL"
+}
+
+// report writes what is wrong with a definition for people.
+func (s *session) report(src *source, problems asl.Problems) {
+	for _, p := range problems {
+		fmt.Fprint(s.out, s.page().diagnose(p, src.lines))
+	}
+	name := src.file
+	if src.machine != "" {
+		name += ": " + src.machine
+	}
+	line := name + ": " + verdict(problems.Legal())
+	if counts := summary(problems); counts != "" {
+		line += " (" + counts + ")"
+	}
+	fmt.Fprintln(s.out, plainText(line))
 }

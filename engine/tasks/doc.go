@@ -8,7 +8,8 @@
 //
 // A name is looked up as it stands among what was added; then it is replaced by
 // what it is mapped to; then its scheme decides: exec: runs a program, http: and
-// https: ask a server. With [Mocks] the answers of chosen states are read from a
+// https: ask a server. A service of AWS that waits, such as one that ends in
+// .waitForTaskToken, is also found by its name without that. With [Mocks] the answers of chosen states are read from a
 // file instead.
 //
 // # Programs
@@ -50,4 +51,13 @@
 // header Idempotency-Key. A 2xx answer is the result and must be JSON or empty.
 // Any other is the failure Http.StatusCode.<N> with the begin of the body as its
 // message; what breaks before an answer is there is Http.Socket.
+//
+// # Services of AWS
+//
+// A Lambda function is found by its ARN, by that without a version, or by its bare
+// name, under which it was added or is mapped. arn:aws:states:::lambda:invoke calls
+// the function that its input names, with the Payload, and wraps the result as the
+// service does. arn:aws:states:::http:invoke is an HTTP task: its input says what
+// is asked of whom; the connection is not looked at. Any other service is what the
+// user maps it to.
 package tasks

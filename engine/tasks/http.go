@@ -40,11 +40,15 @@ func (r *Registry) server(resource string) (atom.Body, error) {
 	if u.Host == "" {
 		return nil, fmt.Errorf("tasks: %s names no host (such as https://example.org/book)", resource)
 	}
-	client := r.Client
-	if client == nil {
-		client = defaultClient
+	return &server{url: resource, client: r.http()}, nil
+}
+
+// http returns what asks servers.
+func (r *Registry) http() *http.Client {
+	if r.Client == nil {
+		return defaultClient
 	}
-	return &server{url: resource, client: client}, nil
+	return r.Client
 }
 
 // Execute asks the server.

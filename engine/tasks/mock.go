@@ -214,7 +214,11 @@ type mocked struct {
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := atom.CurrentCall(ctx)
 	if m, ok := b.mocks.states[stateOf(call.Path)]; ok {
-		return m.answer(call.Attempt)
+		result, err := m.answer(call.Attempt)
+		if err == nil && call.Token != "" {
+			err = atom.ErrEnded // it is the state's result, also when others were to give that
+		}
+		return result, err
 	}
 	if b.body == nil {
 		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)

@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // nothing is a body that says that it was asked.
@@ -127,5 +129,28 @@ func TestParseMocksRefuses(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
 		})
+	}
+}
+
+// A mocked state of which others were to give the result has that of the mock.
+func TestMockedToken(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("m", []byte(`{"StartAt": "Ask", "States": {"Ask": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+		"Parameters": {"Token.$": "$$.Task.Token"}, "End": true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mocks, err := tasks.ParseMocks("m.json", []byte(`{"StateMachines": {"m": {"TestCases": {"c": {"Ask": "R"}}}},
+		"MockedResponses": {"R": {"0": {"Return": {"yes": true}}}}}`), "m", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng, err := engine.New(m.Flow(), engine.WithTasks(&tasks.Registry{Mocks: mocks}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := eng.Run(t.Context(), "run")
+	if err != nil || res.Output().String() != `{"yes": true}` {
+		t.Errorf("%v, %v", res, err)
 	}
 }

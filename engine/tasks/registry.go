@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // A Registry finds the bodies of tasks by the names that languages know them
@@ -25,11 +26,15 @@ type Registry struct {
 	Grace time.Duration
 	// Client asks servers. Nil is a client that follows up to three redirects.
 	Client *http.Client
+	// Schemes find tasks by the word before the first colon of their names, such as
+	// openapi; they win over those that the registry knows itself.
+	Schemes map[string]func(name string) (atom.Body, error)
 	// Mocks answer in place of the tasks of the states they name.
 	Mocks *Mocks
 
-	bodies map[string]atom.Body
-	mapped map[string]string
+	bodies  map[string]atom.Body
+	mapped  map[string]string
+	buckets map[string]Bucket
 }
 
 // Add registers a Go body under a name. A later one replaces it.
@@ -49,14 +54,30 @@ func (r *Registry) Map(name, resource string) {
 	r.mapped[name] = resource
 }
 
+// AddBucket gives the readers and writers of distributed Maps a bucket. A later one
+// replaces it.
+func (r *Registry) AddBucket(name string, b Bucket) {
+	if r.buckets == nil {
+		r.buckets = map[string]Bucket{}
+	}
+	r.buckets[name] = b
+}
+
 // Task returns the body that does the task of that name. With mocks it always
 // returns one, for whether a mock answers is known only when a state calls.
 func (r *Registry) Task(name string) (atom.Body, error) {
 	body, err := r.find(name)
-	if r.Mocks == nil {
+	if r.Mocks == nil || name == asl.ReadItems || name == asl.WriteObjects { // those are no state's
 		return body, err
 	}
 	return mocked{mocks: r.Mocks, body: body, missing: err}, nil
+}
+
+// Instead implements [engine.Chooser]: what was added or mapped, or is mocked, is done in
+// place of a run.
+func (r *Registry) Instead(task, path string) bool {
+	service, _ := withoutPattern(task)
+	return r.Mocks.cover(stateOf(path)) || r.known(task) != nil || r.known(service) != nil
 }
 
 func (r *Registry) find(name string) (atom.Body, error) {
@@ -70,7 +91,28 @@ func (r *Registry) find(name string) (atom.Body, error) {
 	if body := r.bodies[resource]; body != nil {
 		return body, nil
 	}
-	switch scheme, rest, _ := strings.Cut(resource, ":"); scheme {
+	if service, ok := withoutPattern(name); ok && r.known(service) != nil {
+		return r.find(service)
+	}
+	switch service, _ := withoutPattern(resource); {
+	case service == asl.ReadItems:
+		return items{r}, nil
+	case service == asl.WriteObjects:
+		return writing{r}, nil
+	case service == lambdaInvoke:
+		return invocation{r}, nil
+	case service == httpInvoke:
+		return request{r.http()}, nil
+	case resource == name && strings.HasPrefix(name, "arn:aws:lambda:"): // what it is mapped to is not mapped again
+		if body, ok := r.function(resource); ok {
+			return body, nil
+		}
+	}
+	scheme, rest, _ := strings.Cut(resource, ":")
+	if find := r.Schemes[scheme]; find != nil {
+		return find(resource)
+	}
+	switch scheme {
 	case "exec":
 		return r.program(resource, rest)
 	case "http", "https":
@@ -80,11 +122,47 @@ func (r *Registry) find(name string) (atom.Body, error) {
 	}
 }
 
-func (r *Registry) unknown(name, resource string) error {
-	fix := "use exec:PROGRAM or https://…, or map the name to one"
-	if known := slices.Sorted(maps.Keys(r.bodies)); len(known) > 0 {
-		fix += "; registered are " + strings.Join(known, ", ")
+// known returns the body of a name that was added or mapped, nil for others.
+func (r *Registry) known(name string) atom.Body {
+	_, mapped := r.mapped[name]
+	if r.bodies[name] == nil && !mapped {
+		return nil
 	}
+	body, err := r.find(name)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
+// names returns all that was added or mapped.
+func (r *Registry) names() []string {
+	return slices.AppendSeq(slices.Sorted(maps.Keys(r.bodies)), maps.Keys(r.mapped))
+}
+
+// withoutPattern cuts off how a service's resource says what is waited for, and
+// reports whether it did.
+func withoutPattern(resource string) (string, bool) {
+	if strings.HasPrefix(resource, "arn:") {
+		for _, pattern := range []string{".sync", ".sync:2", ".waitForTaskToken"} {
+			if service, ok := strings.CutSuffix(resource, pattern); ok {
+				return service, true
+			}
+		}
+	}
+	return resource, false
+}
+
+// registered tells what there is, for the end of a message.
+func (r *Registry) registered() string {
+	if known := slices.Sorted(maps.Keys(r.bodies)); len(known) > 0 {
+		return "; registered are " + strings.Join(known, ", ")
+	}
+	return ""
+}
+
+func (r *Registry) unknown(name, resource string) error {
+	fix := "use exec:PROGRAM or https://…, or map the name to one" + r.registered()
 	if name != resource {
 		return fmt.Errorf("tasks: %s is mapped to %s, which is no task (%s)", name, resource, fix)
 	}
@@ -95,15 +173,19 @@ func (r *Registry) unknown(name, resource string) error {
 // known, and for a program that it is there and may be run. It is for the time
 // before a run begins. A state that is mocked needs no task.
 func (r *Registry) Check(name, state string) error {
-	if r.Mocks.cover(state) {
-		return nil
+	if service, _ := withoutPattern(name); r.Mocks.cover(state) || service == asl.StartExecution {
+		return nil // a run of its own does the latter, when there is nothing in its place
 	}
 	body, err := r.find(name)
 	if err != nil {
 		return err
 	}
-	if p, ok := body.(*program); ok {
-		return p.check()
+	switch body := body.(type) {
+	case *program:
+		return body.check()
+	case invocation:
+		return r.mapsFunctions()
+	default:
+		return nil
 	}
-	return nil
 }

@@ -1,28 +1,34 @@
 package asl_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // BenchmarkLoop walks through a counter loop of 1,000 iterations, history
-// included: 2,001 states.
+// included: 2,001 states. Add counts in both query languages.
 func BenchmarkLoop(b *testing.B) {
 	for name, definition := range map[string]string{
 		"Add": `{"StartAt": "More?", "States": {
 			"More?": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericLessThan": 1000, "Next": "Add"}], "Default": "Done"},
 			"Add": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "More?"},
 			"Done": {"Type": "Succeed"}}}`,
+		"AddJSONata": `{"QueryLanguage": "JSONata", "StartAt": "More?", "States": {
+			"More?": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.n < 1000 %}", "Next": "Add"}], "Default": "Done"},
+			"Add": {"Type": "Pass", "Output": {"n": "{% $states.input.n + 1 %}"}, "Next": "More?"},
+			"Done": {"Type": "Succeed"}}}`,
 		"Pop": counter,
 	} {
 		b.Run(name, func(b *testing.B) {
 			m := parse(b, definition)
 			input := `{"n": 0, "left": [` + strings.Repeat("0,", 999) + `0]}`
-			if name == "Add" {
+			if strings.HasPrefix(name, "Add") {
 				input = `{"n": 0}`
 			}
 			run := &flow.Run{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(input))}
@@ -85,5 +91,21 @@ func walkAll(b *testing.B, m flow.Language, run *flow.Run) {
 			return
 		}
 		ask.Cause = flow.Cause{Kind: flow.Continue, Note: g.More}
+	}
+}
+
+// BenchmarkValidate checks a definition of 50 states.
+func BenchmarkValidate(b *testing.B) {
+	var states strings.Builder
+	for i := range 49 {
+		fmt.Fprintf(&states, `"S%d": {"Type": "Task", "Resource": "exec:./x", "Parameters": {"a.$": "$.a[0].b", "b": {"c.$": "States.Format('{}', $.x)"}}, `+
+			`"Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 2}], "Next": "S%d"}, `, i, i+1)
+	}
+	text := []byte(`{"StartAt": "S0", "States": {` + states.String() + `"S49": {"Type": "Succeed"}}}`)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if problems := asl.Validate("bench", text); len(problems) > 0 {
+			b.Fatal(problems)
+		}
 	}
 }

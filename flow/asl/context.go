@@ -1,6 +1,12 @@
 package asl
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/jsonata"
+)
 
 // Attributes is what a machine's context object and history tell about a run
 // besides its id. Whoever starts a run encodes it into [flow.Run.Attributes];
@@ -14,6 +20,8 @@ type Attributes struct {
 	StateMachineName string `json:"stateMachineName,omitempty"`
 	Region           string `json:"region,omitempty"`
 	Express          bool   `json:"express,omitempty"` // an Express execution, which cannot be redriven
+	Map              string `json:"map,omitempty"`     // the distributed Map state one of whose items the run is
+	MapRun           string `json:"mapRun,omitempty"`  // ARN of its map run
 }
 
 // attributes returns the run's attributes, completed.
@@ -42,23 +50,74 @@ func (w *walk) attributes() *Attributes {
 
 // context returns the context object, $$.
 func (w *walk) context() map[string]any {
-	if w.ctx != nil {
-		return w.ctx
+	if w.ctx == nil && w.given != nil {
+		if tree, err := w.given.decoded(); err == nil {
+			w.ctx, _ = tree.(map[string]any)
+		}
 	}
+	if w.ctx == nil {
+		w.ctx = w.contextOf(func(d *datum) any {
+			if tree, err := d.decoded(); err == nil {
+				return tree
+			}
+			return map[string]any{}
+		})
+	}
+	return w.ctx
+}
+
+// contextQuery returns the context object for JSONata, $states.context.
+func (w *walk) contextQuery() (jsonata.Value, *fault) {
+	if w.given != nil {
+		return w.given.query()
+	}
+	if w.ctxQuery == nil {
+		value, f := valueOf(w.contextOf(func(d *datum) any { return d }))
+		if f != nil {
+			return value, f
+		}
+		w.ctxQuery = queryDatum(value)
+	}
+	return w.ctxQuery.value, nil
+}
+
+// valueOf returns a tree, in which there may be data, for JSONata.
+func valueOf(tree any) (jsonata.Value, *fault) {
+	switch v := tree.(type) {
+	case *datum:
+		return v.query()
+	case map[string]any:
+		members := make([]jsonata.Member, 0, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			value, f := valueOf(v[name])
+			if f != nil {
+				return value, f
+			}
+			members = append(members, jsonata.Member{Name: name, Value: value})
+		}
+		return jsonata.ObjectOf(members...), nil
+	default:
+		return treeDatum(tree).query()
+	}
+}
+
+// contextOf returns the context object, in which a leaf stands for data of
+// others.
+func (w *walk) contextOf(leaf func(*datum) any) map[string]any {
 	a := w.attributes()
+	if w.runInput == nil {
+		if w.runInput = emptyObject; len(w.ask.Run.Input) > 0 {
+			w.runInput = textDatum(w.ask.Run.Input)
+		}
+	}
 	execution := map[string]any{
 		"Id": a.ExecutionID, "Name": a.ExecutionName, "RoleArn": a.RoleARN,
-		"StartTime": contextTime(w.ask.Run.Started), "Input": map[string]any{},
+		"StartTime": contextTime(w.ask.Run.Started), "Input": leaf(w.runInput),
 	}
 	if !a.Express {
 		execution["RedriveCount"] = number(0)
 	}
-	if len(w.ask.Run.Input) > 0 {
-		if input, err := textDatum(w.ask.Run.Input).value(); err == nil {
-			execution["Input"] = input
-		}
-	}
-	w.ctx = map[string]any{
+	ctx := map[string]any{
 		"Execution":    execution,
 		"StateMachine": map[string]any{"Id": a.StateMachineID, "Name": a.StateMachineName},
 	}
@@ -69,14 +128,15 @@ func (w *walk) context() map[string]any {
 			state["RetryCount"] = number(int64(w.retries()))
 		default: // the others are not tried again
 		}
-		w.ctx["State"] = state
+		ctx["State"] = state
 	}
-	if item := w.mapContext(); item != nil {
-		if tree, err := item.value(); err == nil {
-			w.ctx["Map"] = tree
-		}
+	if w.token != "" && w.state != nil && w.state.task.pattern != "" {
+		ctx["Task"] = map[string]any{"Token": w.token}
 	}
-	return w.ctx
+	if item := w.mapContext(leaf); item != nil {
+		ctx["Map"] = item
+	}
+	return ctx
 }
 
 // retries returns how often the visited state was tried again.
@@ -89,20 +149,25 @@ func (w *walk) retries() int {
 }
 
 // mapContext returns the Map part of the context object, nil outside of Maps.
-func (w *walk) mapContext() *datum {
+func (w *walk) mapContext(leaf func(*datum) any) any {
+	if w.taking != nil {
+		return w.taking.context(leaf)
+	}
 	group := w.outer()
 	if group.items == nil {
-		return group.item
+		if group.item == nil {
+			return nil
+		}
+		return leaf(group.item)
 	}
-	item, ok := group.items.encoded().Index(w.ask.Index)
-	if !ok {
-		return nil
+	if w.mapItem == nil {
+		item, ok := group.element(w.ask.Index)
+		if !ok {
+			return nil
+		}
+		w.mapItem = textDatum(item)
 	}
-	value, err := textDatum(item).value()
-	if err != nil {
-		return nil
-	}
-	return treeDatum(map[string]any{"Item": map[string]any{"Index": number(int64(w.ask.Index)), "Value": value}})
+	return map[string]any{"Item": map[string]any{"Index": number(int64(w.ask.Index)), "Value": leaf(w.mapItem)}}
 }
 
 // contextTime is how the context object writes a time.

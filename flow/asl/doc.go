@@ -22,21 +22,35 @@
 //
 // # The language
 //
-// All state types work, with JSONPath as the query language: data processing
-// in AWS's order, payload templates, variables, the 18 intrinsic functions, the
-// context object, Retry with jitter, Catch, timeouts, and the errors with the
-// causes that AWS gives. Refused with a problem that says so, until they are
-// there: QueryLanguage JSONata, Map states in DISTRIBUTED mode and resources
-// ending in .waitForTaskToken.
+// All state types work, in both query languages: data processing in AWS's order,
+// payload templates, variables, the 18 intrinsic functions, the expressions of
+// JSONata, the context object, Retry with jitter, Catch, timeouts, and the errors
+// with the causes that AWS gives.
+//
+// A Map state in DISTRIBUTED mode is a group of one child, its map run, which begins
+// a run of the same machine for each item or batch: [Attributes.Map] tells that run
+// what it is. Items are read and results written by the tasks [ReadItems] and
+// [WriteObjects].
+//
+// A task whose resource ends in .waitForTaskToken, or is an activity, is ended by
+// whoever has its token.
+//
+// A definition is read in two steps. A checker goes by the tables of language.go,
+// which say what each object of the language may hold, reports every rule that is
+// broken (rule.go), and notes in the nodes what they mean. A compiler makes the
+// machine of these. [Validate] stops between the two. A [Profile] says by which
+// edition of the language all of this is done.
 //
 // Departures from AWS: members of objects lose their order where a state looks
-// into the data; all variables that a state can see have 384 KiB together; the
+// into the data by JSONPath; all variables that a state can see have 384 KiB together; the
 // events of a retry are written when it is decided, not
 // when its delay is over.
 //
-// The language is extended by one field, which [Strict] refuses. Revert says how
-// a Task state is undone: a resource, or an object with Resource and Parameters.
-// [Machine.Undo] says what that task is given.
+// The language is extended by one field, which [Strict] refuses: Revert. In a Task
+// it says how the state is undone, a resource, or an object with Resource,
+// Parameters or Arguments and Retry, or that it cannot be, false. [Machine.Undo]
+// says what the undoing task is given. In a catcher it says what is undone before
+// the machine goes on.
 //
 // # History
 //
@@ -47,8 +61,8 @@
 // # Guarantees
 //
 // Parsing never panics, takes definitions up to [MaxDefinition] and reports up to
-// [MaxProblems] problems. A machine that was parsed never gives an internal
-// error, whatever its tasks answer (FuzzParse). No state hands on more than
+// [MaxProblems] problems of each [Severity]. A machine that was parsed never gives an internal
+// error, whatever its tasks answer (FuzzParse, TestLegalRuns). No state hands on more than
 // [MaxPayload], and nothing that could be larger is built in memory beyond the
 // size of a value. The package is pure: no clock, no I/O, no goroutine; times and
 // random bits come with the question.

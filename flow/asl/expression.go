@@ -2,16 +2,22 @@ package asl
 
 import (
 	"errors"
-	"strings"
 
+	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
 // A view is what an expression may see: the state's data as $, and through the
-// walk the context object as $$ and the variables as $name.
+// walk the context object as $$ and the variables as $name. To a query it shows
+// the state's input as $states.input, and the data as $states.result or
+// $states.errorOutput.
 type view struct {
 	input *datum
 	walk  *walk
+	as    string // result, errorOutput or neither
+
+	states jsonata.Value // $states, of which so much has been asked for:
+	shown  usage
 }
 
 // document returns what a path starts from.
@@ -30,9 +36,9 @@ func (v *view) document(path *jsonpath.Path) (any, *fault) {
 	}
 }
 
-// look is value with its error as a fault.
+// look is decoded with its error as a fault.
 func (d *datum) look() (any, *fault) {
-	tree, err := d.value()
+	tree, err := d.decoded()
 	if err != nil {
 		return nil, runtimeFault("%v", err)
 	}
@@ -87,23 +93,6 @@ func (v *view) apply(p dataPath, d *datum) (*datum, *fault) {
 	return treeDatum(value), nil
 }
 
-// expression compiles the value of a .$ member.
-func (c *compiler) expression(n *node, text string) expression {
-	if strings.HasPrefix(text, "$") {
-		path := c.path(n)
-		if path != nil && c.reverting && path.Root() == jsonpath.RootVariable {
-			c.schemaf(n, variablesInRevert)
-		}
-		if path != nil {
-			return &pathExpression{field: n.key, path: path}
-		}
-		return nil
-	}
-	return c.intrinsic(n, text)
-}
-
-const variablesInRevert = "variables cannot be seen when a state is undone; put what is needed into the state's Parameters"
-
 // pathExpression is a path in a payload template.
 type pathExpression struct {
 	field string
@@ -113,8 +102,9 @@ type pathExpression struct {
 func (e *pathExpression) evaluate(v *view) (any, *fault) {
 	value, found, f := v.get(e.path)
 	if f == nil && !found {
-		f = runtimeFault("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", e.path.Text(), e.field, v.input.encoded())
-		f.also = "States.ParameterPathFailure"
+		f = localFault(profiles[v.walk.machine.profile].pathFailure,
+			"The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", e.path.Text(), e.field, v.input.encoded())
+		f.also = statesParameterPath
 	}
 	return value, f
 }

@@ -37,6 +37,11 @@ type fault struct {
 	bare  bool   // there is no name to show, only States.ALL and States.TaskFailed match
 	place bool   // the cause is yet to be prefixed with the state it came from
 	local bool   // it arose in processing data, not in a task: States.ALL does not match when it is a broken limit
+
+	// Of a query: which field it is in, and whether its event follows from that of
+	// entering the state.
+	location string
+	follows  bool
 }
 
 // runtimeFault is what goes wrong when a state's data does not fit its
@@ -88,8 +93,12 @@ func (f *fault) failure() *atom.Failure {
 }
 
 // matches reports whether an entry of ErrorEquals is meant for the fault.
-func (f *fault) matches(entry string) bool {
+func (f *fault) matches(entry string, p Profile) bool {
 	switch {
+	case f.name == atom.CodeRevertFailed: // what is half undone is no error like others
+		return entry == f.name
+	case entry == statesAll && profiles[p].allMatchesAll:
+		return true
 	case f.name == statesRuntime:
 		return f.also != "" && f.also == entry
 	case entry == statesAll:
@@ -104,9 +113,9 @@ func (f *fault) matches(entry string) bool {
 
 // output is what a Catch hands on, {"Error", "Cause"}.
 func (f *fault) output() map[string]any {
-	out := map[string]any{}
-	if !f.bare {
-		out["Error"] = f.name
+	out := map[string]any{"Error": f.name}
+	if f.bare {
+		out["Error"], out["Cause"] = nil, nil
 	}
 	if f.cause != "" {
 		out["Cause"] = f.cause

@@ -2,11 +2,16 @@ package asl
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // fork adds the node that runs the branches of a Parallel state, or the
@@ -28,19 +33,25 @@ func (w *walk) forkGroup() (*flow.Group, *fault) {
 	told := &shared{state: s.name, entered: w.entered, at: w.enteredAt, outer: w.visible()}
 	group := &flow.Group{Count: len(s.branches)}
 	var f *fault
-	if s.kind == parallelState {
+	switch {
+	case s.kind == parallelState:
 		if told.input, f = w.effective(); f != nil {
 			return nil, f
 		}
-		told.item = w.mapContext()
+		if item := w.mapContext(func(d *datum) any { return d }); item != nil {
+			told.item = treeDatum(item)
+		}
 		w.event("ParallelStateStarted", nil)
-	} else {
+	case s.items.distributed != nil:
+		group.Count = 1 // the map run
+		if f = w.distribute(told); f != nil {
+			return nil, f
+		}
+	default:
 		if group.Count, group.Slots, f = w.mapOver(told); f != nil {
 			return nil, f
 		}
-		var details object
-		details.integer("length", int64(group.Count))
-		w.event("MapStateStarted", details.value())
+		w.mapStarted(group.Count)
 	}
 	told.started = w.last
 	group.Shared = told.encode()
@@ -50,22 +61,15 @@ func (w *walk) forkGroup() (*flow.Group, *fault) {
 // mapOver finds the items of a Map state, and how many may be at work at once.
 func (w *walk) mapOver(told *shared) (count, slots int, f *fault) {
 	m := w.state.items
-	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
+	v, f := w.seen()
 	if f != nil {
 		return 0, 0, f
 	}
-	told.items, told.input = input, input
-	path := "$"
-	if m.path != nil {
-		path = m.path.Text()
-		value, f := w.view(input).resolve(m.path)
-		if f != nil {
-			return 0, 0, f
-		}
-		told.items = treeDatum(value)
+	if m.selector != nil {
+		told.input = v.input
 	}
-	if m.selector == nil {
-		told.input = nil // nothing looks at it
+	if told.items, f = w.items(v); f != nil {
+		return 0, 0, f
 	}
 	tree, f := told.items.look()
 	if f != nil {
@@ -73,19 +77,50 @@ func (w *walk) mapOver(told *shared) (count, slots int, f *fault) {
 	}
 	items, ok := tree.([]any)
 	if !ok {
-		return 0, 0, runtimeFault("Reference path \"%s\" must point to array.", path)
+		return 0, 0, w.noArray(told.items)
 	}
-	most := m.concurrency
-	if m.concPath != nil {
-		value, f := w.view(input).resolve(m.concPath)
-		if f != nil {
-			return 0, 0, f
-		}
-		if most, ok = asWhole(value); !ok || most < 0 {
-			return 0, 0, notInteger(value, m.concPath, "MaxConcurrencyPath")
-		}
+	if w.read == nil {
+		w.inspected(afterItemsPath, told.items)
 	}
-	return len(items), int(min(most, maxSeconds)), nil
+	most, f := w.amount(&m.concurrency, 0, math.MaxInt64)
+	return len(items), int(min(most, maxSeconds)), f
+}
+
+// items returns what a Map state goes over, which may be no array.
+func (w *walk) items(v *view) (*datum, *fault) {
+	m := w.state.items
+	switch {
+	case w.read != nil:
+		return w.read, nil
+	case m.path != nil:
+		value, f := v.resolve(m.path)
+		return treeDatum(value), f
+	case m.items != nil:
+		items, f := m.items.of(v)
+		if f == nil && items.tooLarge() {
+			f = limitFault(w.state.name)
+		}
+		return items, f
+	}
+	return v.input, nil
+}
+
+// noArray is what goes wrong when there is no array to go over.
+func (w *walk) noArray(found *datum) *fault {
+	m := w.state.items
+	switch {
+	case m.items != nil:
+		return unexpected(w.state.source.Get("Items"), jsonata.Array, found)
+	case w.state.language == inJSONata:
+		return localFault(statesQueryEvaluation, "Map state input must be an array but was: %s", shown(found))
+	case m.path != nil:
+		path := m.path.Text()
+		if m.path.Root() == jsonpath.RootContext {
+			path = path[1:] // AWS shows it as the context object sees it
+		}
+		return runtimeFault("Reference path \"%s\" must point to array.", path)
+	}
+	return runtimeFault("Reference path \"$\" must point to array.")
 }
 
 // forkAgain has all branches run once more.
@@ -94,21 +129,14 @@ func (w *walk) forkAgain(after time.Duration) (step, *fault) {
 	if f != nil {
 		return step{}, f
 	}
-	if w.ask.Cause.Kind == flow.JoinFailed {
-		w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: group.Shared}
-		return step{waits: true}, nil
-	}
-	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Fork, Group: group, Note: w.note(true), Due: w.ask.Now.Add(after)})
+	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: group.Shared}
 	return step{waits: true}, nil
 }
 
 // beginChild starts a branch or an iteration.
 func (w *walk) beginChild() error {
-	group, err := readShared(w.ask.Shared)
-	if err != nil {
-		return err
-	}
-	w.group, w.last = group, group.started
+	group := w.group
+	w.last = group.started
 	s := w.machine.states[group.state]
 	if s == nil {
 		return fmt.Errorf("asl: %s: the definition has no state %q", w.machine.name, group.state)
@@ -124,18 +152,18 @@ func (w *walk) beginChild() error {
 	w.iterationEvent("MapIterationStarted", s.name, w.ask.Index)
 	input, f := w.item()
 	if f != nil {
-		w.placed(f)
+		w.tell(f)
 		w.fail(f)
 		return nil
 	}
-	w.ctx = nil
+	w.ctx, w.ctxQuery = nil, nil
 	w.run(s.items.processor.start, input)
 	return nil
 }
 
 // item returns the input of an iteration.
 func (w *walk) item() (*datum, *fault) {
-	item, ok := w.group.items.encoded().Index(w.ask.Index)
+	item, ok := w.group.element(w.ask.Index)
 	if !ok {
 		return nil, runtimeFault("there is no item %d", w.ask.Index)
 	}
@@ -143,7 +171,8 @@ func (w *walk) item() (*datum, *fault) {
 	if selector == nil {
 		return textDatum(item), nil
 	}
-	input, f := selector.datum(w.view(w.group.input))
+	w.input = w.group.input
+	input, f := selector.of(w.view(w.input))
 	if f == nil && input.tooLarge() {
 		f = limitFault(w.state.name)
 	}
@@ -152,6 +181,24 @@ func (w *walk) item() (*datum, *fault) {
 
 // joined goes on when every branch has ended well.
 func (w *walk) joined(results []atom.Value) (step, *fault) {
+	w.childEnded()
+	before := w.last
+	w.event(w.state.kind.String()+"StateSucceeded", nil)
+	w.last = before // the exit follows from what the success follows from
+	var result *datum
+	if s := w.state; s.items != nil && s.items.distributed != nil && len(results) == 1 { // the map run has put them together
+		result = textDatum(results[0])
+	} else {
+		result = arrayOf(results)
+	}
+	if result.tooLarge() {
+		return step{}, limitFault(w.state.name)
+	}
+	return w.leave(&w.state.out, result)
+}
+
+// arrayOf returns an array of results. Those who have none have null.
+func arrayOf(results []atom.Value) *datum {
 	b := []byte{atom.CodecJSON, '['}
 	for i, result := range results {
 		if i > 0 {
@@ -162,15 +209,7 @@ func (w *walk) joined(results []atom.Value) (step, *fault) {
 		}
 		b = append(b, result.JSON()...)
 	}
-	w.childEnded()
-	before := w.last
-	w.event(w.state.kind.String()+"StateSucceeded", nil)
-	w.last = before // the exit follows from what the success follows from
-	result := textDatum(atom.Value(append(b, ']')))
-	if result.tooLarge() {
-		return step{}, limitFault(w.state.name)
-	}
-	return w.finish(result)
+	return textDatum(atom.Value(append(b, ']')))
 }
 
 // joinFailed goes on when a branch has failed and the others were ended.
@@ -180,14 +219,16 @@ func (w *walk) joinFailed(failure *atom.Failure) *fault {
 	w.event(w.state.kind.String()+"StateFailed", nil)
 	f := taskFault(failure, w.state.name)
 	f.local = f.name == statesDataLimitExceeded
+	if name := profiles[w.machine.profile].branchFailure; name != "" && w.state.kind == parallelState {
+		f = &fault{name: name, also: f.name, cause: f.cause, local: true}
+	}
 	return f
 }
 
 // childEnded takes up the history where the child left it that decided the join.
 func (w *walk) childEnded() {
 	if note := w.ask.Cause.EndNote; len(note) > 0 {
-		r := &reader{text: note.JSON()}
-		if last, err := r.integer(); err == nil {
+		if last, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
 			w.last = last
 		}
 	}
@@ -205,16 +246,28 @@ func (w *walk) aborted(paths []string) {
 		parts := strings.Split(strings.TrimPrefix(path, w.ask.Path+"/"), "/")
 		if len(parts) > 1 && parts[0] != iteration {
 			iteration = parts[0]
-			if s, index := w.nodeState(parts[0]); s != nil && s.kind == mapState && index >= 0 {
+			if s, index := w.nodeState(parts[0]); s != nil && s.kind == mapState && index >= 0 && s.items.distributed == nil {
 				w.iterationEvent("MapIterationAborted", s.name, index)
 				w.last = last
 			}
+		}
+		if w.ofMapRun(parts) {
+			continue
 		}
 		if s, _ := w.nodeState(parts[len(parts)-1]); s != nil {
 			w.namedEvent(s.kind.String()+"StateAborted", s.name)
 			w.last = last
 		}
 	}
+}
+
+// ofMapRun reports whether a path leads into a map run, whose executions have
+// histories of their own.
+func (w *walk) ofMapRun(parts []string) bool {
+	return slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool {
+		s, index := w.nodeState(part)
+		return s != nil && index >= 0 && s.items != nil && s.items.distributed != nil
+	})
 }
 
 // nodeState returns the state that a part of a path stands for, and the index of

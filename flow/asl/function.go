@@ -35,7 +35,7 @@ var functions = map[string]function{
 	"MathRandom":     {2, 3, mathRandom},
 	"MathAdd":        {2, 2, mathAdd},
 	"StringSplit":    {2, 2, stringSplit},
-	"UUID":           {0, 0, uuid},
+	"UUID":           {0, 0, uuid4},
 }
 
 var functionNames = slices.Sorted(maps.Keys(functions))
@@ -409,10 +409,12 @@ func stringSplit(args []any, _ func() uint64) (any, error) {
 	return pieces, nil
 }
 
-// uuid gives a random UUID (version 4).
-func uuid(_ []any, random func() uint64) (any, error) {
-	high, low := random(), random()
-	high = high&^0xf000 | 0x4000
+// uuid4 gives a random UUID (version 4).
+func uuid4(_ []any, random func() uint64) (any, error) { return uuidOf(random(), random(), 4), nil }
+
+// uuidOf returns a UUID of a version that has the bits.
+func uuidOf(high, low, version uint64) string {
+	high = high&^0xf000 | version<<12
 	low = low&^(3<<62) | 2<<62
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffffffffffff), nil
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffffffffffff)
 }

@@ -3,6 +3,8 @@ package asl
 import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // The history of a run in the words of AWS: types, details and the event that
@@ -17,6 +19,17 @@ func (w *walk) record(e flow.Event) {
 	w.last = w.ask.Event + int64(len(w.growth.Events)) - 1
 }
 
+// newDetails begins the details of an event, and ended returns them: nil if there are
+// none.
+func newDetails() *jsontext.Writer { return jsontext.NewWriter(atom.CodecJSON) }
+
+func ended(details *jsontext.Writer) atom.Value {
+	if details.Empty() {
+		return nil
+	}
+	return atom.Value(details.Bytes())
+}
+
 // event writes an event about the visited state.
 func (w *walk) event(kind string, details atom.Value) {
 	w.record(flow.Event{Type: kind, Name: w.state.name, Details: details})
@@ -25,20 +38,20 @@ func (w *walk) event(kind string, details atom.Value) {
 func (w *walk) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
 
 func (w *walk) iterationEvent(kind, name string, index int) {
-	var details object
-	details.integer("index", int64(index))
-	details.text("name", name)
-	w.record(flow.Event{Type: kind, Name: name, Details: details.value()})
+	details := newDetails()
+	details.Number("index", int64(index))
+	details.String("name", name)
+	w.record(flow.Event{Type: kind, Name: name, Details: ended(details)})
 }
 
 // started begins the history of a run. The first state entered follows from
 // nothing, as on AWS.
 func (w *walk) started(input *datum) {
-	var details object
+	details := newDetails()
 	if role := w.attributes().RoleARN; role != "" {
-		details.text("roleArn", role)
+		details.String("roleArn", role)
 	}
-	w.record(flow.Event{Type: "ExecutionStarted", Details: details.value(), Key: "input", Body: input.encoded()})
+	w.record(flow.Event{Type: "ExecutionStarted", Details: ended(details), Key: "input", Body: input.encoded()})
 	w.last = 0
 }
 
@@ -52,16 +65,40 @@ var enteredTypes, exitedTypes = func() (entered, exited [len(kindNames)]string) 
 // enter begins the visit of a state.
 func (w *walk) enter(s *state, input *datum) {
 	w.state, w.input, w.enteredAt = s, input, w.ask.Now
-	w.tries, w.attempted, w.ctx = nil, false, nil
+	w.tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
+	w.spent += jsonata.MaxSteps - w.steps
+	w.steps, w.before = jsonata.MaxSteps, w.last
 	w.record(flow.Event{Type: enteredTypes[s.kind], Name: s.name, Key: "input", Body: input.encoded()})
 	w.entered = w.last
 }
 
+// evaluationFailed tells of a query that has no good result. On AWS the event
+// follows from what entering the state followed from, if nothing has happened
+// since.
+func (w *walk) evaluationFailed(f *fault) {
+	atOnce := w.last == w.entered
+	if atOnce && !f.follows {
+		w.last = w.before
+	}
+	details := newDetails()
+	details.String("state", w.state.name)
+	if f.location != "" {
+		details.String("location", f.location)
+	}
+	f.tell(details)
+	w.event("EvaluationFailed", ended(details))
+	if kind := w.state.kind; atOnce && (kind == parallelState || kind == mapState) {
+		w.event(kind.String()+"StateFailed", nil)
+	}
+}
+
 // exit ends it.
 func (w *walk) exit(out step) {
-	var details object
-	details.data("assignedVariables", out.assigned)
-	w.record(flow.Event{Type: exitedTypes[w.state.kind], Name: w.state.name, Details: details.value(), Key: "output", Body: out.output.encoded()})
+	details := newDetails()
+	if len(out.assigned) > 0 {
+		details.Raw("assignedVariables", writeData(jsontext.NewWriter(), out.assigned).Bytes())
+	}
+	w.record(flow.Event{Type: exitedTypes[w.state.kind], Name: w.state.name, Details: ended(details), Key: "output", Body: out.output.encoded()})
 	w.set(out.assigned)
 }
 
@@ -119,50 +156,54 @@ func (w *walk) stopped() {
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
 	if failure := w.ask.Cause.Failure; failure != nil {
-		e.Details = taskFault(failure, "").details()
+		f := taskFault(failure, "")
+		f.bare = f.bare || failure.Code == atom.CodeCancelled // nobody gave it another name
+		e.Details = f.details()
 	}
 	w.record(e)
 }
 
 // details returns how events tell a fault.
 func (f *fault) details() atom.Value {
-	var o object
-	f.tell(&o)
-	return o.value()
+	o := newDetails()
+	f.tell(o)
+	return ended(o)
 }
 
-func (f *fault) tell(o *object) {
+func (f *fault) tell(o *jsontext.Writer) {
 	if !f.bare {
-		o.text("error", f.name)
+		o.String("error", f.name)
 	}
 	if f.cause != "" {
-		o.text("cause", f.cause)
+		o.String("cause", f.cause)
 	}
 }
 
 // scheduled tells of a task that is to be run, and that it is.
 func (w *walk) scheduled(input *datum, timeout, heartbeat int64, role string) {
 	t := w.state.task
-	var details object
+	details := newDetails()
 	key := "input"
 	if t.lambda || t.activity {
-		details.text("resource", t.resource)
+		details.String("resource", t.uri)
 	} else {
 		key = "parameters"
-		t.tell(&details)
-		details.text("region", w.attributes().Region)
+		t.tell(details)
+		details.String("region", w.attributes().Region)
 	}
 	if timeout > 0 {
-		details.integer("timeoutInSeconds", timeout)
+		details.Number("timeoutInSeconds", timeout)
 	}
 	if heartbeat > 0 && !t.lambda {
-		details.integer("heartbeatInSeconds", heartbeat)
+		details.Number("heartbeatInSeconds", heartbeat)
 	}
 	if role != "" {
-		details.datum("taskCredentials", treeDatum(map[string]any{"roleArn": role}))
+		details.Raw("taskCredentials", treeDatum(map[string]any{"roleArn": role}).json())
 	}
-	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: details.value(), Key: key, Body: input.encoded()})
-	w.event(t.events()+"Started", t.details())
+	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: ended(details), Key: key, Body: input.encoded()})
+	if !t.activity { // that begins when a worker takes it
+		w.event(t.events()+"Started", t.details())
+	}
 }
 
 // events begins the types of the events about the task.
@@ -178,15 +219,15 @@ func (t *task) events() string {
 
 // details returns what every event about the task repeats.
 func (t *task) details() atom.Value {
-	var o object
-	t.tell(&o)
-	return o.value()
+	o := newDetails()
+	t.tell(o)
+	return ended(o)
 }
 
-func (t *task) tell(o *object) {
+func (t *task) tell(o *jsontext.Writer) {
 	if !t.lambda && !t.activity {
-		o.text("resource", t.action)
-		o.text("resourceType", t.service)
+		o.String("resource", t.action)
+		o.String("resourceType", t.service)
 	}
 }
 
@@ -197,12 +238,12 @@ func (w *walk) attemptSucceeded(result *datum) {
 
 func (w *walk) attemptFailed(f *fault) {
 	t := w.state.task
-	var details object
-	t.tell(&details)
-	f.tell(&details)
+	details := newDetails()
+	t.tell(details)
+	f.tell(details)
 	kind := "Failed"
 	if f.name == statesTimeout {
 		kind = "TimedOut"
 	}
-	w.event(t.events()+kind, details.value())
+	w.event(t.events()+kind, ended(details))
 }

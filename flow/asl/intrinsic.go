@@ -2,12 +2,12 @@ package asl
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // An intrinsic is a call of an intrinsic function, such as
@@ -84,42 +84,30 @@ type literalValue struct{ value any }
 
 func (e literalValue) evaluate(*view) (any, *fault) { return e.value, nil }
 
-// intrinsic compiles a call.
-func (c *compiler) intrinsic(n *node, text string) expression {
-	p := &callParser{text: text, field: n.key}
+// A callParser reads an intrinsic function's call.
+type callParser struct {
+	text  string
+	pos   int
+	field string           // whose value it is, for messages
+	paths []*jsonpath.Path // among the arguments
+}
+
+// whole reads a call and nothing behind it.
+func (p *callParser) whole() (expression, error) {
 	call, err := p.call(1)
 	if err == nil {
-		if p.space(); p.pos < len(text) {
+		if p.space(); p.pos < len(p.text) {
 			err = p.fault("expected nothing more behind the call")
 		}
 	}
-	if err != nil {
-		fix := ""
-		if unknown, ok := errors.AsType[*unknownFunctionError](err); ok {
-			if near := nearest(unknown.name, functionNames); near != "" {
-				fix = "did you mean States." + near + "?"
-			}
-		}
-		c.refusef(SchemaValidationFailed, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", quote(n.key), err)
-		return nil
-	}
-	if c.reverting && p.variables {
-		c.schemaf(n, "%s", variablesInRevert)
-	}
-	return call
-}
-
-// A callParser reads an intrinsic function's call.
-type callParser struct {
-	text      string
-	pos       int
-	field     string // whose value it is, for messages
-	variables bool   // some argument is a variable
+	return call, err
 }
 
 type unknownFunctionError struct{ name string }
 
-func (e *unknownFunctionError) Error() string { return "there is no function States." + cut(e.name) }
+func (e *unknownFunctionError) Error() string {
+	return "there is no function States." + jsontext.Cut(e.name)
+}
 
 func (p *callParser) fault(format string, args ...any) error {
 	return fmt.Errorf("%s at character %d", fmt.Sprintf(format, args...), p.pos+1)
@@ -195,16 +183,15 @@ func (p *callParser) argument(depth int) (expression, error) {
 	case c == '$':
 		return p.path()
 	case c == '-' || '0' <= c && c <= '9':
-		r := &reader{text: []byte(p.text), pos: p.pos}
-		number, err := r.number()
+		number, err := jsontext.NewReader([]byte(p.text[p.pos:])).Number()
 		if err != nil {
 			return nil, p.fault("expected a number")
 		}
-		p.pos = r.pos
+		p.pos += len(number)
 		return literalValue{json.Number(number)}, nil
 	}
 	for word, value := range map[string]any{"true": true, "false": false, "null": nil} {
-		if rest, ok := strings.CutPrefix(p.text[p.pos:], word); ok && (rest == "" || !isWord(rest[0])) {
+		if rest, ok := strings.CutPrefix(p.text[p.pos:], word); ok && (rest == "" || !isSchemeRune(rune(rest[0]))) {
 			p.pos += len(word)
 			return literalValue{value}, nil
 		}
@@ -255,6 +242,6 @@ scan:
 	if err != nil {
 		return nil, err
 	}
-	p.variables = p.variables || path.Root() == jsonpath.RootVariable
+	p.paths = append(p.paths, path)
 	return &pathExpression{field: p.field, path: path}, nil
 }

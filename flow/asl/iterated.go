@@ -1,74 +1,38 @@
 package asl
 
+import "github.com/ebbflow/ebb/internal/jsontext"
+
 import "github.com/ebbflow/ebb/internal/jsonpath"
 
 // iterated is what only a Map state has.
 type iterated struct {
-	path        *jsonpath.Path // ItemsPath; nil: the input itself
-	selector    *template      // nil: the item as it is
+	path        *jsonpath.Path // ItemsPath
+	items       payload        // Items; nil, without a path, too: the input itself
+	selector    payload        // nil: the item as it is
 	processor   *level
-	concurrency int64          // 0: all at once
-	concPath    *jsonpath.Path // MaxConcurrencyPath
+	concurrency amount       // 0: all at once
+	distributed *distributed // nil: the items run in the machine itself
 }
 
-// distributedFields belong to Map states whose mode is DISTRIBUTED.
-var distributedFields = []string{
-	"ItemReader", "ItemBatcher", "ResultWriter", "Label", "ToleratedFailureCount", "ToleratedFailureCountPath",
-	"ToleratedFailurePercentage", "ToleratedFailurePercentagePath",
-}
-
-// iterated reads what only a Map state has.
+// iterated compiles what only a Map state has.
 func (c *compiler) iterated(s *state) {
 	n := s.source
-	m := &iterated{}
+	m := &iterated{
+		items:       documentOf(n.Get("Items")),
+		path:        jsontext.Meaning[*jsonpath.Path](n.Get("ItemsPath")),
+		selector:    s.payload(n.Get("ItemSelector")),
+		concurrency: amountOf(n, "MaxConcurrency"),
+	}
 	s.items = m
-	for _, field := range distributedFields {
-		if f := n.get(field); f != nil {
-			c.unsupported(f, field+" of a distributed Map")
-		}
+	if m.path != nil && isRoot(m.path) {
+		m.path = nil
 	}
-	if p := n.get("ItemsPath"); p != nil {
-		if path := c.referencePath(p); path != nil && !isRoot(path) {
-			m.path = path
-		}
+	if m.selector == nil {
+		m.selector = s.arguments
 	}
-	c.one(n, "ItemSelector", "Parameters")
-	if m.selector = c.template(n.get("ItemSelector")); m.selector == nil {
-		m.selector = s.parameters
+	s.arguments = nil
+	m.processor = c.level(processorOf(n), s)
+	if isDistributed(processorOf(n)) {
+		m.distributed = distributedOf(s)
 	}
-	s.parameters = nil
-	c.one(n, "MaxConcurrency", "MaxConcurrencyPath")
-	m.concurrency, _ = c.integer(n, "MaxConcurrency", 0, maxSeconds)
-	if p := n.get("MaxConcurrencyPath"); p != nil {
-		m.concPath = c.referencePath(p)
-	}
-	processor := c.one(n, "ItemProcessor", "Iterator")
-	switch {
-	case processor == nil:
-		c.schemaf(n, "these fields are required: ItemProcessor")
-	case processor.kind != objectNode:
-		c.schemaf(processor, "%s must be an object with StartAt and States, found %s", processor.key, processor.kind)
-	default:
-		c.processor(s, processor)
-	}
-}
-
-func (c *compiler) processor(s *state, n *node) {
-	c.fields(n, "an "+n.key, processorFields)
-	if config := n.get("ProcessorConfig"); config != nil {
-		if config.kind != objectNode {
-			c.schemaf(config, "ProcessorConfig must be an object, found %s", config.kind)
-			return
-		}
-		c.fields(config, "a ProcessorConfig", processorConfig)
-		mode, _ := c.text(config, "Mode")
-		switch mode {
-		case "", "INLINE":
-		case "DISTRIBUTED":
-			c.unsupported(config.get("Mode"), "a distributed Map")
-		default:
-			c.schemaf(config.get("Mode"), `Mode must be "INLINE" or "DISTRIBUTED"`)
-		}
-	}
-	s.items.processor = c.level(n, s, s.level)
 }

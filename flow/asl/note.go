@@ -1,63 +1,134 @@
 package asl
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A note is what a level remembers while it waits for the one node it has open.
 // It is JSON with short names, so that a person can still read it in the store;
 // values in it are copied as text, never decoded.
 type note struct {
-	state   string         // "s": which state is visited
-	entered int64          // "e": number of the event that told of entering it
-	at      time.Time      // "t": when that was
-	last    int64          // "p": number of the event that the next one follows from
-	tries   []int          // "r": how often each retrier was used in this visit
-	visits  map[string]int // "n": how often each state was visited that has nodes and can be again
-	input   *datum         // "i": the state's raw input; nil when nothing needs it any more
+	state   string            // "s": which state is visited
+	entered int64             // "e": number of the event that told of entering it
+	at      time.Time         // "t": when that was
+	last    int64             // "p": number of the event that the next one follows from
+	tries   []int             // "r": how often each retrier was used in this visit
+	visits  map[string]int    // "n": how often each state was visited that has nodes and can be again
+	paused  bool              // "w": the node only waits for the state to be begun again
+	intent  *intent           // "u": what is to follow once something is undone
+	child   *startedExecution // "x": the execution that the state has started
+	input   *datum            // "i": the state's raw input; nil when nothing needs it any more
 }
 
 func (n *note) encode() atom.Value {
-	var o object
-	o.text("s", n.state)
-	o.integer("e", n.entered)
-	o.time("t", n.at)
-	o.integer("p", n.last)
-	o.integers("r", n.tries)
-	o.counts("n", n.visits)
-	o.datum("i", n.input)
-	return o.value()
+	w := jsontext.NewWriter(atom.CodecJSON)
+	w.Text("s", n.state)
+	w.Int("e", n.entered)
+	w.Time("t", n.at)
+	w.Int("p", n.last)
+	w.List("r", len(n.tries), func(b []byte, i int) []byte { return strconv.AppendInt(b, int64(n.tries[i]), 10) })
+	if len(n.visits) > 0 {
+		counts := jsontext.NewWriter()
+		for _, name := range slices.Sorted(maps.Keys(n.visits)) {
+			counts.Int(name, int64(n.visits[name]))
+		}
+		w.Raw("n", counts.Bytes())
+	}
+	if n.paused {
+		w.Int("w", 1)
+	}
+	if n.intent != nil {
+		w.Raw("u", n.intent.encode())
+	}
+	if n.child != nil {
+		w.Raw("x", atom.MustEncode(n.child).JSON())
+	}
+	w.Raw("i", n.input.json())
+	return atom.Value(w.Bytes())
+}
+
+func (t *intent) encode() []byte {
+	w := jsontext.NewWriter()
+	w.Int("c", int64(t.catcher))
+	w.Text("e", t.name)
+	w.Text("q", t.cause)
+	if t.bare {
+		w.Int("b", 1)
+	}
+	w.Time("d", t.due)
+	return w.Bytes()
+}
+
+func readIntent(r *jsontext.Reader) (*intent, error) {
+	t := &intent{}
+	err := r.Members(func(name string) (err error) {
+		var n int64
+		switch name {
+		case "c":
+			n, err = r.Int()
+			t.catcher = int(n)
+		case "e":
+			t.name, err = r.String()
+		case "q":
+			t.cause, err = r.String()
+		case "b":
+			n, err = r.Int()
+			t.bare = n == 1
+		case "d":
+			t.due, err = r.Time()
+		default:
+			r.Skip()
+		}
+		return err
+	})
+	return t, err
 }
 
 func readNote(v atom.Value) (*note, error) {
 	n := &note{visits: map[string]int{}}
-	r := &reader{text: v.JSON()}
-	err := r.members(func(name string) (err error) {
+	r := jsontext.NewReader(v.JSON())
+	err := r.Members(func(name string) (err error) {
 		switch name {
 		case "s":
-			n.state, err = r.string()
+			n.state, err = r.String()
 		case "e":
-			n.entered, err = r.integer()
+			n.entered, err = r.Int()
 		case "t":
-			n.at, err = r.time()
+			n.at, err = r.Time()
 		case "p":
-			n.last, err = r.integer()
+			n.last, err = r.Int()
 		case "r":
-			n.tries, err = r.integers()
+			err = r.Elements(func() error {
+				tries, err := r.Int()
+				n.tries = append(n.tries, int(tries))
+				return err
+			})
 		case "n":
-			err = r.members(func(state string) error {
-				visits, err := r.integer()
+			err = r.Members(func(state string) error {
+				visits, err := r.Int()
 				n.visits[state] = int(visits)
 				return err
 			})
+		case "w":
+			n.paused = true
+			r.Skip()
+		case "u":
+			n.intent, err = readIntent(r)
+		case "x":
+			n.child = &startedExecution{}
+			err = json.Unmarshal(r.Skip(), n.child)
 		case "i":
-			n.input = r.datum()
+			n.input = readDatum(r)
 		default:
-			r.skip()
+			r.Skip()
 		}
 		return err
 	})
@@ -76,46 +147,86 @@ type shared struct {
 	started int64             // "p": number of the event that told of its start
 	outer   map[string]*datum // "v": the variables that can be seen
 	item    *datum            // "m": of a Parallel inside a Map: the Map's context
+	run     *mapSettings      // "d": of a distributed Map
 	items   *datum            // "x": of a Map: the array of its items
+	list    [][]byte          // the items, once one was asked for
 	input   *datum            // "i": what each branch begins with; of a Map: what ItemSelector sees
 }
 
 func (s *shared) encode() atom.Value {
-	var o object
-	o.text("s", s.state)
-	o.integer("e", s.entered)
-	o.time("t", s.at)
-	o.integer("p", s.started)
-	o.data("v", s.outer)
-	o.datum("m", s.item)
-	o.datum("x", s.items)
-	o.datum("i", s.input)
-	return o.value()
+	w := jsontext.NewWriter(atom.CodecJSON)
+	w.Text("s", s.state)
+	w.Int("e", s.entered)
+	w.Time("t", s.at)
+	w.Int("p", s.started)
+	if len(s.outer) > 0 {
+		w.Raw("v", writeData(jsontext.NewWriter(), s.outer).Bytes())
+	}
+	w.Raw("m", s.item.json())
+	if s.run != nil {
+		w.Raw("d", atom.MustEncode(s.run).JSON())
+	}
+	w.Raw("x", s.items.json())
+	w.Raw("i", s.input.json())
+	return atom.Value(w.Bytes())
+}
+
+// shared returns what the group tells its levels. It is read once for all of them:
+// a Map of n items that each read all items would take n² steps.
+func (w *walk) shared() (*shared, error) {
+	memo := w.ask.Memo
+	if memo != nil {
+		if s, ok := (*memo).(*shared); ok {
+			return s, nil
+		}
+	}
+	s, err := readShared(w.ask.Shared)
+	if err == nil && memo != nil {
+		*memo = s
+	}
+	return s, err
+}
+
+// element returns an item of a Map.
+func (s *shared) element(i int) (atom.Value, bool) {
+	if s.list == nil {
+		r := jsontext.NewReader(s.items.json())
+		if r.Elements(func() error { s.list = append(s.list, r.Skip()); return nil }) != nil {
+			return nil, false
+		}
+	}
+	if i < 0 || i >= len(s.list) {
+		return nil, false
+	}
+	return atom.FromJSON(s.list[i]), true
 }
 
 func readShared(v atom.Value) (*shared, error) {
 	s := &shared{}
-	r := &reader{text: v.JSON()}
-	err := r.members(func(name string) (err error) {
+	r := jsontext.NewReader(v.JSON())
+	err := r.Members(func(name string) (err error) {
 		switch name {
 		case "s":
-			s.state, err = r.string()
+			s.state, err = r.String()
 		case "e":
-			s.entered, err = r.integer()
+			s.entered, err = r.Int()
 		case "t":
-			s.at, err = r.time()
+			s.at, err = r.Time()
 		case "p":
-			s.started, err = r.integer()
+			s.started, err = r.Int()
 		case "v":
-			s.outer, err = r.data()
+			s.outer, err = readData(r)
 		case "m":
-			s.item = r.datum()
+			s.item = readDatum(r)
+		case "d":
+			s.run = &mapSettings{}
+			err = json.Unmarshal(r.Skip(), s.run)
 		case "x":
-			s.items = r.datum()
+			s.items = readDatum(r)
 		case "i":
-			s.input = r.datum()
+			s.input = readDatum(r)
 		default:
-			r.skip()
+			r.Skip()
 		}
 		return err
 	})
@@ -123,43 +234,4 @@ func readShared(v atom.Value) (*shared, error) {
 		return nil, fmt.Errorf("asl: broken group: %w", err)
 	}
 	return s, nil
-}
-
-func (r *reader) integer() (int64, error) {
-	literal, err := r.number()
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseInt(literal, 10, 64)
-}
-
-func (r *reader) integers() ([]int, error) {
-	var all []int
-	for r.pos++; !r.take(']'); r.take(',') {
-		n, err := r.integer()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, int(n))
-	}
-	return all, nil
-}
-
-func (r *reader) time() (time.Time, error) {
-	text, err := r.string()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return time.Parse(time.RFC3339Nano, text)
-}
-
-func (r *reader) datum() *datum { return textDatum(atom.FromJSON(r.skip())) }
-
-func (r *reader) data() (map[string]*datum, error) {
-	all := map[string]*datum{}
-	err := r.members(func(name string) error {
-		all[name] = r.datum()
-		return nil
-	})
-	return all, err
 }

@@ -16,6 +16,7 @@ type StateInfo struct {
 	Next   []Transition
 	Task   string // of a Task state: the resource
 	Revert string // of a Task state: the resource that undoes it; "" when it cannot be undone
+	Starts string // of a Task state: the name of the machine that it starts an execution of, if the definition says it
 
 	TaskAt, RevertAt int // where these stand in the definition's text, see [Position]
 }
@@ -41,10 +42,10 @@ func (l *level) outline(out []StateInfo, branch int) []StateInfo {
 			info.In = l.owner.name
 		}
 		if s.task != nil {
-			info.Task, info.TaskAt = s.task.resource, s.task.at
+			info.Task, info.TaskAt, info.Starts = s.task.uri, s.task.at, s.startsMachine()
 		}
 		if s.revert != nil {
-			info.Revert, info.RevertAt = s.revert.resource, s.revert.at
+			info.Revert, info.RevertAt = s.revert.uri, s.revert.at
 		}
 		out = append(out, info)
 		for i, inner := range s.branches {
@@ -59,17 +60,18 @@ func (l *level) outline(out []StateInfo, branch int) []StateInfo {
 
 func (s *state) transitions() []Transition {
 	var out []Transition
-	if s.next != nil {
-		out = append(out, Transition{To: s.next.name})
-	}
 	for i := range s.choices {
-		out = append(out, Transition{s.choices[i].next.name, "rule " + strconv.Itoa(i+1)})
+		out = append(out, Transition{s.choices[i].out.next.name, "rule " + strconv.Itoa(i+1)})
 	}
-	if s.fallback != nil {
-		out = append(out, Transition{s.fallback.name, "Default"})
+	switch {
+	case s.out.next == nil:
+	case s.kind == choiceState:
+		out = append(out, Transition{s.out.next.name, "Default"})
+	default:
+		out = append(out, Transition{To: s.out.next.name})
 	}
 	for i := range s.catch {
-		out = append(out, Transition{s.catch[i].next.name, "Catch " + strings.Join(s.catch[i].errors, ", ")})
+		out = append(out, Transition{s.catch[i].out.next.name, "Catch " + strings.Join(s.catch[i].errors, ", ")})
 	}
 	return out
 }

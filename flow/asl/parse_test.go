@@ -52,7 +52,7 @@ func TestParseProblems(t *testing.T) {
 		{"open string", `{"StartAt": "A`, []string{`INVALID_JSON_DESCRIPTION d:1:13: expected a closing '"' for the string that begins here, found the end ` +
 			`of the text`}},
 		{"leading zero", `{"TimeoutSeconds": 012}`, []string{`INVALID_JSON_DESCRIPTION d:1:20: expected a number without leading zeros, found "012"`}},
-		{"two values", `{} {}`, []string{`INVALID_JSON_DESCRIPTION d:1:4: expected nothing more behind the definition, found "{"`}},
+		{"two values", `{} {}`, []string{`INVALID_JSON_DESCRIPTION d:1:4: expected nothing more behind the value, found "{"`}},
 		{"column in characters", `{"ü": "ä" x}`, []string{`INVALID_JSON_DESCRIPTION d:1:11: expected ',' or '}' behind the value of "ü", found "x"`}},
 		{"too deep", strings.Repeat(`{"a":`, 300), []string{"TOO_DEEPLY_NESTED d:1:1006: objects and arrays nest deeper than 200"}},
 		{"empty", `{}`, []string{"SCHEMA_VALIDATION_FAILED d:1:1: these fields are required: States, StartAt"}},
@@ -86,7 +86,7 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": these fields are required: Type`,
 		}},
 		{"wrong type", `{"StartAt": "A", "States": {"A": {"Type": "Pas", "End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:43: state "A": Type must be one of Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map (did you mean "Pass"?)`,
+			`SCHEMA_VALIDATION_FAILED d:1:43: state "A": The field 'Type' should have one of these values: [Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map] (did you mean "Pass"?)`,
 		}},
 		{"state no object", `{"StartAt": "A", "States": {"A": [], "B": {"Type": "Succeed"}}}`, []string{
 			`MISSING_TRANSITION_TARGET d:1:13: StartAt "A" is no state`,
@@ -113,8 +113,24 @@ func TestParseProblems(t *testing.T) {
 		{"fields of JSONata", `{"StartAt": "A", "States": {"A": {"Type": "Succeed", "Output": "{% 1 %}"}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:54: state "A": Output is for QueryLanguage JSONata`,
 		}},
-		{"JSONata", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Succeed", "Output": "{% 1 %}"}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:19: QueryLanguage JSONata is not supported yet`,
+		{"fields of JSONPath", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "InputPath": "$", "ResultPath": null, "End": true}}}`, []string{
+			`SCHEMA_VALIDATION_FAILED d:1:79: state "A": InputPath is for QueryLanguage JSONPath`,
+			`SCHEMA_VALIDATION_FAILED d:1:97: state "A": ResultPath is for QueryLanguage JSONPath`,
+		}},
+		{"expressions", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "End": true, "Output": {
+			"a": "{% 1 + %}",
+			"b": "{% \"\u00fc\ud83d\ude00\" & \n (1 %}",
+			"c": ["{% order.id %}", "{% $$ %}", "{% \t$states.result %}", "{% $eval('1') %}", "{% $states.inptu %}"]}}}}`, []string{
+			`INVALID_JSONATA_EXPRESSION d:2:17: state "A": a: Unexpected end of expression`,
+			`INVALID_JSONATA_EXPRESSION d:3:44: state "A": b: Expected ")" before end of expression`,
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:14: state "A": an entry of c: Reference to 'order' at the top level is not supported ` +
+				`(such as $states.input.order)`,
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:32: state "A": an entry of c: Reference to '$$' is not supported`,
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:46: state "A": an entry of c: Field '$states.result' does not exist here ` +
+				`(it is there in Output and Assign of a Task, Parallel or Map state)`,
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:70: state "A": an entry of c: the function $eval is not supported`,
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:90: state "A": an entry of c: Field '$states.inptu' does not exist here ` +
+				`(did you mean $states.input?)`,
 		}},
 		{"version and timeout", `{"Version": "2.0", "TimeoutSeconds": 0, "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:13: Version must be "1.0"`,
@@ -130,13 +146,11 @@ func TestParseProblems(t *testing.T) {
 		{"resource", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "book", "End": true}}}`, []string{
 			`INVALID_RESOURCE d:1:63: state "A": the resource "book" is not recognized (such as exec:./book, https://example.org/book or a Lambda function's ARN)`,
 		}},
-		{"callback", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:63: state "A": the integration pattern .waitForTaskToken is not supported yet`,
-		}},
 		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2026-13-01T10:20:30Z", ` +
 			`"Next": "C"},
 			"C": {"Type": "Wait", "Timestamp": "2026-12-01T10:20:30", "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.a[*]", "End": true}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": one of Seconds, SecondsPath, Timestamp, TimestampPath must be there`,
+			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,
 			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": only one of Seconds, SecondsPath, Timestamp, TimestampPath may be there`,
 			`SCHEMA_VALIDATION_FAILED d:2:39: state "C": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,
 			`SCHEMA_VALIDATION_FAILED d:2:113: state "D": SecondsPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by ` +
@@ -153,6 +167,7 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:2:4: state "A": a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found 0`,
 			`SCHEMA_VALIDATION_FAILED d:2:24: state "A": StringEqual is no comparison (did you mean StringEquals?)`,
 			`SCHEMA_VALIDATION_FAILED d:3:4: state "A": a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found 2`,
+			`SCHEMA_VALIDATION_FAILED d:3:40: state "A": StringEquals must be a string, found a number`,
 			`SCHEMA_VALIDATION_FAILED d:4:41: state "A": NumericEquals must be a number, found a string`,
 			`SCHEMA_VALIDATION_FAILED d:5:4: state "A": a rule with StringEquals needs Variable`,
 			`SCHEMA_VALIDATION_FAILED d:5:4: state "A": a rule of Choices needs Next`,
@@ -161,7 +176,7 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:8:6: state "A": End is not supported in a Choice state`,
 		}},
 		{"no choices", `{"StartAt": "A", "States": {"A": {"Type": "Choice", "Choices": [], "Default": "B"}, "B": {"Type": "Succeed"}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": Choices must be an array of at least one rule`,
+			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": Choices must not be empty`,
 		}},
 		{"fail", `{"StartAt": "A", "States": {"A": {"Type": "Fail", "Error": 1, "Cause": "x", "CausePath": "$.x"}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:60: state "A": Error must be a string, found a number`,
@@ -169,8 +184,8 @@ func TestParseProblems(t *testing.T) {
 		}},
 		{"parallel", `{"StartAt": "A", "States": {"A": {"Type": "Parallel", "Branches": [], "Next": "B"}, "B": {"Type": "Parallel", "Branches": [1, {}], ` +
 			`"End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:67: state "A": Branches must be an array of at least one machine`,
-			`SCHEMA_VALIDATION_FAILED d:1:124: state "B": a branch must be an object with StartAt and States, found a number`,
+			`SCHEMA_VALIDATION_FAILED d:1:67: state "A": Branches must not be empty`,
+			`SCHEMA_VALIDATION_FAILED d:1:124: state "B": an entry of Branches must be an object, found a number`,
 			`SCHEMA_VALIDATION_FAILED d:1:127: state "B": these fields are required: States, StartAt`,
 		}},
 		{"retry and catch", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "End": true,
@@ -185,7 +200,7 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:3:30: state "A": ErrorEquals must be an array of at least one error's name`,
 			`SCHEMA_VALIDATION_FAILED d:3:65: state "A": States.ALL must stand alone, and in the last entry`,
 			`MISSING_TRANSITION_TARGET d:3:93: state "A": Next "Z" is no state`,
-			`SCHEMA_VALIDATION_FAILED d:3:99: state "A": a catcher needs Next`,
+			`SCHEMA_VALIDATION_FAILED d:3:99: state "A": these fields are required: Next`,
 			`SCHEMA_VALIDATION_FAILED d:3:123: state "A": an entry of Catch must be an object, found a number`,
 		}},
 		{"paths", `{"StartAt": "A", "States": {"A": {"Type": "Pass", "InputPath": "x", "OutputPath": 1, "ResultPath": "$.a[*]", "End": true}}}`, []string{
@@ -216,7 +231,6 @@ func TestParseProblems(t *testing.T) {
 			"D": {"Type": "Task", "Resource": "exec:a", "Revert": {"Resource": "exec:b", "Parameters": {"x.$": "$x", ` +
 			`"y.$": "States.Array($x)"}}, "Next": "E"}, "E": {"Type": "Pass", "Revert": "exec:x", "End": true}}}`, []string{
 			`INVALID_RESOURCE d:1:83: state "A": the resource "undo" is not recognized (such as exec:./book, https://example.org/book or a Lambda function's ARN)`,
-			`SCHEMA_VALIDATION_FAILED d:1:159: state "B": a state that cannot be undone ("Revert": false) is not supported yet`,
 			`SCHEMA_VALIDATION_FAILED d:2:58: state "C": these fields are required: Resource`,
 			`SCHEMA_VALIDATION_FAILED d:3:103: state "D": variables cannot be seen when a state is undone; put what is needed into the state's Parameters`,
 			`SCHEMA_VALIDATION_FAILED d:3:116: state "D": variables cannot be seen when a state is undone; put what is needed into the state's Parameters`,
@@ -224,8 +238,8 @@ func TestParseProblems(t *testing.T) {
 		}},
 		{"map", `{"StartAt": "A", "States": {"A": {"Type": "Map", "ItemReader": {}, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED"}, ` +
 			`"StartAt": "B", "States": {"B": {"Type": "Succeed"}}}, "End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": ItemReader of a distributed Map is not supported yet`,
-			`SCHEMA_VALIDATION_FAILED d:1:114: state "A": a distributed Map is not supported yet`,
+			`SCHEMA_VALIDATION_FAILED d:1:64: state "A": these fields are required: Resource`,
+			`SCHEMA_VALIDATION_FAILED d:1:105: state "A": a distributed Map needs ExecutionType (STANDARD or EXPRESS)`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

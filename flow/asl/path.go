@@ -1,11 +1,11 @@
 package asl
 
 import (
-	"errors"
 	"strconv"
 	"time"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // dataPath is an InputPath or OutputPath.
@@ -20,24 +20,14 @@ type resultPath struct {
 	none bool           // null: the result is dropped
 }
 
-// replaces reports whether the result takes the place of the state's input, so
-// that the input need not be remembered.
-func (p resultPath) replaces() bool { return p.path == nil && !p.none }
-
-// dataPath reads a field that is a path or null.
-func (c *compiler) dataPath(o *node, field string) dataPath {
-	n := o.get(field)
-	switch {
-	case n == nil:
-		return dataPath{}
-	case n.kind == nullNode:
-		return dataPath{none: true}
-	}
-	path := c.path(n)
+// dataPathOf returns an InputPath or OutputPath.
+func dataPathOf(o *node, name string) dataPath {
+	n := o.Get(name)
+	path := jsontext.Meaning[*jsonpath.Path](n)
 	if path != nil && isRoot(path) {
 		path = nil
 	}
-	return dataPath{path: path}
+	return dataPath{path: path, none: n != nil && n.Kind == jsontext.Null}
 }
 
 // isRoot reports whether a path is the input itself.
@@ -45,87 +35,16 @@ func isRoot(path *jsonpath.Path) bool {
 	return path.Root() == jsonpath.RootInput && path.String() == "$"
 }
 
-// resultPath reads ResultPath.
-func (c *compiler) resultPath(o *node) resultPath {
-	n := o.get("ResultPath")
-	switch {
-	case n == nil:
-		return resultPath{}
-	case n.kind == nullNode:
-		return resultPath{none: true}
-	}
-	path := c.path(n)
-	if path == nil || isRoot(path) {
-		return resultPath{}
-	}
-	if err := path.CheckResultPath(); err != nil {
-		c.pathFault(n, err)
-	}
-	return resultPath{path: path}
-}
+// resultPathOf returns the ResultPath of a state or catcher.
+func resultPathOf(o *node) resultPath { return resultPath(dataPathOf(o, "ResultPath")) }
 
-// path reads a field that is a path.
-func (c *compiler) path(n *node) *jsonpath.Path {
-	if n.kind != stringNode {
-		c.schemaf(n, "%s must be a path, found %s", n.key, n.kind)
-		return nil
-	}
-	path, err := jsonpath.Parse(n.str)
-	if err != nil {
-		c.pathFault(n, err)
-		return nil
-	}
-	return path
-}
-
-// referencePath reads a field that is a path to one value.
-func (c *compiler) referencePath(n *node) *jsonpath.Path {
-	path := c.path(n)
-	if path == nil {
-		return nil
-	}
-	if err := path.CheckReference(); err != nil {
-		c.pathFault(n, err)
-	}
-	return path
-}
-
-func (c *compiler) pathFault(n *node, err error) {
-	if wrong, ok := errors.AsType[*jsonpath.ParseError](err); ok {
-		c.schemaf(n, "%s %s is not a legal path: %s (at its character %d)", n.key, quote(n.str), wrong.Problem, wrong.Offset+1)
-		return
-	}
-	c.schemaf(n, "%s %s is not a legal path: %v", n.key, quote(n.str), err)
-}
-
-// seconds returns a field that must be a whole number of seconds if it is
-// there.
-func (c *compiler) seconds(o *node, field string, least int64) (int64, bool) {
-	return c.integer(o, field, least, maxSeconds)
-}
-
-const maxSeconds = 99_999_999
-
-func (c *compiler) integer(o *node, field string, least, most int64) (int64, bool) {
-	n := o.get(field)
-	if n == nil {
-		return 0, false
-	}
-	v, ok := n.whole()
-	if !ok || v < least || v > most {
-		c.schemaf(n, "%s must be a whole number from %d to %d", field, least, most)
-		return 0, false
-	}
-	return v, true
-}
-
-// whole returns the integer that a number node stands for: 3, 3.0 and 3e0 are
+// wholeOf returns the integer that a number node stands for: 3, 3.0 and 3e0 are
 // the same.
-func (n *node) whole() (int64, bool) {
-	if n.kind != numberNode {
+func wholeOf(n *node) (int64, bool) {
+	if n.Kind != jsontext.Number {
 		return 0, false
 	}
-	return wholeNumber(n.str)
+	return wholeNumber(n.Str)
 }
 
 func wholeNumber(literal string) (int64, bool) {

@@ -1,76 +1,64 @@
 package asl
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-)
 
-// A Code says what kind of problem a definition has, in the words of AWS's
-// ValidateStateMachineDefinition.
-type Code string
+	"github.com/ebbflow/ebb/flow"
+)
 
 // The codes of problems.
 const (
 	InvalidJSON             Code = "INVALID_JSON_DESCRIPTION"
 	SchemaValidationFailed  Code = "SCHEMA_VALIDATION_FAILED"
 	InvalidResource         Code = "INVALID_RESOURCE"
+	InvalidJSONata          Code = "INVALID_JSONATA_EXPRESSION"
+	UnsupportedJSONata      Code = "UNSUPPORTED_JSONATA_EXPRESSION"
 	MissingEndState         Code = "MISSING_END_STATE"
 	DuplicateStateName      Code = "DUPLICATE_STATE_NAME"
 	InvalidStateName        Code = "INVALID_STATE_NAME"
+	DuplicateLabelName      Code = "DUPLICATE_LABEL_NAME"
+	InvalidLabelName        Code = "INVALID_LABEL_NAME"
 	MissingTransitionTarget Code = "MISSING_TRANSITION_TARGET"
 	TooDeeplyNested         Code = "TOO_DEEPLY_NESTED"
 	NoDollar                Code = "NO_DOLLAR"             // a warning
+	NoPath                  Code = "NO_PATH"               // a warning
 	PassResultIsStatic      Code = "PASS_RESULT_IS_STATIC" // a warning
+	NotSupported            Code = "NOT_SUPPORTED_YET"     // Ebb's own
 )
 
-// Severity says whether a problem keeps a definition from being run.
-type Severity string
+// What is found in a definition is told as in every language.
+type (
+	// Code is in the words of AWS's ValidateStateMachineDefinition.
+	Code = flow.DiagnosticCode
+	// Severity says what a problem means.
+	Severity = flow.Severity
+	// Problem is one thing that is wrong, or looks wrong, in a definition.
+	Problem = flow.Diagnostic
+	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
+	// machine, in the order of the text.
+	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
+)
 
 // The severities.
 const (
-	Error   Severity = "ERROR"
-	Warning Severity = "WARNING"
+	Error       = flow.SeverityError       // the definition is not legal
+	Unsupported = flow.SeverityUnsupported // it is legal, but this version of Ebb cannot run it
+	Warning     = flow.SeverityWarning     // it can be run, but hardly does what was meant
 )
 
-// A Problem is one thing that is wrong, or looks wrong, in a definition.
-type Problem struct {
-	Code     Code     `json:"code"`
-	Severity Severity `json:"severity"`
-	File     string   `json:"file,omitempty"` // the name Parse was given
-	Pointer  string   `json:"pointer"`        // JSON pointer to the value; "" is the whole definition
-	Line     int      `json:"line"`           // from 1
-	Column   int      `json:"column"`         // in characters, from 1
-	Message  string   `json:"message"`        // what is wrong
-	Fix      string   `json:"fix,omitempty"`  // what would be right
-}
-
-// String returns the problem on one line, place first:
+// Refusal returns the problems as AWS's API tells why it refuses a definition:
 //
-//	orders.asl.json:12:9: state "Pay": Next "Shipp" is no state (did you mean "Ship"?)
-func (p Problem) String() string {
-	var b strings.Builder
-	if p.File != "" {
-		b.WriteString(p.File)
-		b.WriteByte(':')
-	}
-	fmt.Fprintf(&b, "%d:%d: %s", p.Line, p.Column, p.Message)
-	if p.Fix != "" {
-		fmt.Fprintf(&b, " (%s)", p.Fix)
-	}
-	return b.String()
-}
-
-// Problems is the error that Parse returns: everything that is wrong with a
-// definition, in the order of the text.
-//
-//nolint:errname // it is the plural, and reads as English
-type Problems []Problem
-
-// Error returns the problems, one to a line.
-func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
+//	Invalid State Machine Definition: 'MISSING_TRANSITION_TARGET: Next "Shipp" is no state at /States/Pay/Next'
+func Refusal(ps Problems) string {
+	all := make([]string, len(ps))
 	for i, p := range ps {
-		lines[i] = p.String()
+		_, message, inState := strings.Cut(p.Message, `": `)
+		if !inState || !strings.HasPrefix(p.Message, `state "`) {
+			message = p.Message
+		}
+		all[i] = fmt.Sprintf("%s: %s at %s", p.Code, message, cmp.Or(p.Pointer, "/"))
 	}
-	return strings.Join(lines, "\n")
+	return "Invalid State Machine Definition: '" + strings.Join(all, ", ") + "'"
 }

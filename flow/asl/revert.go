@@ -1,53 +1,46 @@
 package asl
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A revert says how a Task state is undone: Ebb's addition to the language.
 type revert struct {
-	resource   string
-	at         int       // where the resource stands in the text
-	parameters *template // nil: the undo task is given the whole report
+	resource
+
+	never     bool    // it is a point of no return: nothing to its end is undone
+	arguments payload // nil: the undo task is given the whole report
+	policy    atom.RevertPolicy
 }
 
-// revert reads Revert: a resource, or an object with Resource and Parameters.
-func (c *compiler) revert(s *state) {
-	n := s.source.get("Revert")
+// revertOf compiles Revert: a resource, an object with Resource and Parameters or
+// Arguments, or false; nil if it is not there.
+func (s *state) revertOf(n *node) *revert {
 	switch {
 	case n == nil:
-		return
-	case c.strict:
-		c.schemaf(n, "Revert is Ebb's addition to the language and refused by strict validation")
-	case n.kind == stringNode:
-		if resource, ok := c.uri(n); ok {
-			s.revert = &revert{resource: resource, at: n.at}
+		return nil
+	case n.Kind == jsontext.String:
+		return &revert{resource: jsontext.Meaning[resource](n)}
+	case n.Kind == jsontext.Bool:
+		return &revert{never: true}
+	}
+	r := &revert{resource: jsontext.Meaning[resource](n.Get("Resource")), arguments: s.payload(cmp.Or(n.Get("Parameters"), n.Get("Arguments")))}
+	for _, retry := range retriersOf(n) { // there is one at most
+		r.policy.Attempts = int(min(retry.attempts, maxSeconds)) + 1
+		r.policy.Backoff = atom.Backoff{First: retry.interval, Rate: retry.rate, Max: cmp.Or(retry.most, maxSeconds*time.Second)}
+		if retry.jitter {
+			r.policy.Backoff.Jitter = 1
 		}
-	case n.kind == boolNode && n.str == "false":
-		c.unsupported(n, `a state that cannot be undone ("Revert": false)`)
-	case n.kind == objectNode:
-		c.revertObject(s, n)
-	default:
-		c.refusef(SchemaValidationFailed, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.kind)
 	}
-}
-
-func (c *compiler) revertObject(s *state, n *node) {
-	c.fields(n, "a Revert", revertFields)
-	resource := n.get("Resource")
-	if resource == nil {
-		c.schemaf(n, "these fields are required: Resource")
-		return
-	}
-	s.revert = &revert{at: resource.at}
-	s.revert.resource, _ = c.uri(resource)
-	c.reverting = true
-	s.revert.parameters = c.template(n.get("Parameters"))
-	c.reverting = false
+	return r
 }
 
 // Undo returns what the task that undoes a Task state is given. Without
@@ -57,24 +50,26 @@ func (c *compiler) revertObject(s *state, n *node) {
 //
 // where Input is the effective input of the task that is undone, Result its
 // result or null, and Outcome is Done, Failed or Unknown; a failed one also has
-// Error and Cause. Parameters are evaluated with that object as $.
+// Error and Cause. Parameters are evaluated with that object as $, Arguments with
+// it as $states.input.
 func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	if ask.Spec.Undo == nil {
 		return nil, fmt.Errorf("asl: %s has nothing to undo it with", ask.Path)
 	}
 	s := m.states[ask.Spec.Undo.Note]
-	if s == nil || s.revert == nil {
+	if s == nil || s.revert == nil || s.revert.never {
 		return nil, fmt.Errorf("asl: %s: the definition %s has no state %q with a Revert", ask.Path, m.name, ask.Spec.Undo.Note)
 	}
 	report := treeDatum(undoReport(ask))
-	if s.revert.parameters == nil {
+	if s.revert.arguments == nil {
 		return report.encoded(), nil
 	}
-	w := &walk{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now}, state: s}
+	w := &walk{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now}, state: s, steps: jsonata.MaxSteps}
 	if n, err := readNote(ask.Spec.Note); err == nil {
 		w.enteredAt = n.at
 	}
-	input, f := s.revert.parameters.datum(&view{input: textDatum(report.encoded()), walk: w})
+	w.input = textDatum(report.encoded())
+	input, f := s.revert.arguments.of(w.view(w.input))
 	if f != nil {
 		return nil, fmt.Errorf("asl: %s: Revert: %s", ask.Path, f.cause)
 	}

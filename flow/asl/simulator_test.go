@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,9 +22,12 @@ type simulator struct {
 	task func(call call) answer
 	// steps is how many steps are taken before the run is left as it is; 0 is many.
 	steps int
+	// subs are the runs that were begun by this one.
+	subs []*simulator
 	// stopAt ends the run from outside; zero never does.
 	stopAt time.Time
 
+	tokens int
 	now    time.Time
 	events []flow.Event
 	queue  timeline
@@ -31,9 +36,13 @@ type simulator struct {
 	status string
 	top    *simFlow
 	asked  int
-	undone []*simNode // revertible nodes that ended well, in order
-	fault  error      // a broken contract
-	random uint64
+	undone []*simNode // revertible nodes that ended, in order, and were not undone
+	// undo says how the undoing of a node ends; nil undoes all. What was undone is in reverted.
+	undo     func(path string) *atom.Failure
+	past     map[string]*flow.Past // of nodes, by their paths
+	reverted []string
+	fault    error // a broken contract
+	random   uint64
 }
 
 type call struct {
@@ -44,10 +53,12 @@ type call struct {
 }
 
 type answer struct {
-	output  string // JSON
-	failure *atom.Failure
-	after   time.Duration
-	never   bool
+	output    string // JSON
+	submitted string // JSON: what a task returned that was ended by its token; "" is {}
+	worker    string // who took the work
+	failure   *atom.Failure
+	after     time.Duration
+	never     bool
 }
 
 type simFlow struct {
@@ -165,6 +176,14 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	g := s.lang.Grow(&flow.Ask{
 		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
+		Token: func() string { s.tokens++; return fmt.Sprintf("token-%d", s.tokens) },
+		Recall: func(name string) (flow.Past, bool) {
+			past := s.past[(&simNode{flow: f, spec: flow.Spec{Name: name}}).path()]
+			if past == nil {
+				return flow.Past{}, false
+			}
+			return *past, true
+		},
 		Random: func() uint64 {
 			s.random = s.random*6364136223846793005 + 1442695040888963407
 			return s.random ^ s.random<<32
@@ -185,12 +204,19 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	if g.Memory != nil {
 		f.memory = g.Memory
 	}
+	f.drop(g.Drop)
 	for _, spec := range g.Add {
 		s.add(f, spec)
 	}
-	if g.Again != nil {
+	if g.Undo != nil {
+		s.at(s.now, func() { s.rollBack(f, g.Undo) })
+	}
+	switch {
+	case g.Again != nil:
 		s.again(f, cause, g.Again)
-	} else if cause.Kind != flow.Begin && cause.Kind != flow.Continue && cause.Kind != flow.Overdue {
+	case cause.Kind == flow.Taken || cause.Kind == flow.Called:
+		f.note(cause.Name, g.Note)
+	case cause.Kind != flow.Begin && cause.Kind != flow.Continue && cause.Kind != flow.Overdue:
 		f.remove(cause.Name)
 	}
 	if !g.Deadline.IsZero() {
@@ -206,9 +232,55 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	switch {
 	case g.End != nil:
 		s.close(f, g.End)
-	case len(f.open) == 0 && g.More == nil:
+	case len(f.open) == 0 && g.More == nil && g.Undo == nil:
 		s.brokenf("%q after %s: nothing is left that could happen", f.path, cause.Kind)
 	}
+}
+
+// rollBack undoes what a flow wants undone.
+func (s *simulator) rollBack(f *simFlow, want *flow.Undoing) {
+	cause := flow.Cause{Kind: flow.Undone, Note: want.Note}
+	within := func(path, name string) bool {
+		rest, ok := strings.CutPrefix(path, (&simNode{flow: f, spec: flow.Spec{Name: name}}).path())
+		return ok && (rest == "" || rest[0] == '[' || rest[0] == '@')
+	}
+	var left []*simNode
+	for i, n := range slices.Backward(s.undone) {
+		if want.To != "" && within(n.path(), want.To) {
+			left = append(s.undone[:i+1:i+1], left...)
+			break
+		}
+		mine := f.path == "" || strings.HasPrefix(n.path(), f.path+"/")
+		if !mine || want.Under != "" && !within(n.path(), want.Under) {
+			left = append([]*simNode{n}, left...)
+			continue
+		}
+		if s.undo != nil {
+			if cause.Failure = s.undo(n.path()); cause.Failure != nil {
+				cause.Kind = flow.UndoFailed
+				left = append(s.undone[:i+1:i+1], left...)
+				break
+			}
+		}
+		s.reverted = append(s.reverted, n.path())
+	}
+	s.undone = left
+	s.ask(f, cause)
+}
+
+func (f *simFlow) note(name string, note atom.Value) {
+	for _, n := range f.open {
+		if n.spec.Name == name && note != nil {
+			n.spec.Note = note
+		}
+	}
+}
+
+func (f *simFlow) drop(names []string) {
+	for _, n := range f.open {
+		n.gone = n.gone || slices.Contains(names, n.spec.Name)
+	}
+	f.open = slices.DeleteFunc(f.open, func(n *simNode) bool { return n.gone })
 }
 
 func (f *simFlow) remove(name string) {
@@ -225,7 +297,7 @@ func (s *simulator) add(f *simFlow, spec flow.Spec) {
 		s.brokenf("%q: the node %q is added twice", f.path, spec.Name)
 	}
 	f.names[spec.Name] = true
-	if !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
+	if len(spec.Note) > 0 && !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
 		s.brokenf("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
 	}
 	n := &simNode{flow: f, spec: spec}
@@ -239,7 +311,13 @@ func (s *simulator) begin(n *simNode) {
 		return
 	}
 	n.attempt++
+	if s.past == nil {
+		s.past = map[string]*flow.Past{}
+	}
+	s.past[n.path()] = &flow.Past{Open: true, Input: n.spec.Input, Note: n.spec.Note, Started: s.now}
 	switch n.spec.Kind {
+	case flow.Nested:
+		s.nested(n)
 	case flow.Timer:
 		s.ask(n.flow, flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt})
 	case flow.Work:
@@ -256,6 +334,40 @@ func (s *simulator) begin(n *simNode) {
 		}
 		s.beginChildren(n)
 	}
+}
+
+// nested runs the run that a node begins to its end, in time of its own.
+func (s *simulator) nested(n *simNode) {
+	child := n.spec.Child
+	sub := &simulator{
+		lang: s.lang, task: s.task, steps: s.steps,
+		run: &flow.Run{ID: child.ID, Flow: child.Flow, Started: s.now, Attributes: child.Attributes},
+	}
+	sub.start(n.spec.Input.String())
+	s.asked += sub.asked
+	if s.subs = append(s.subs, sub); sub.fault != nil {
+		s.fault = sub.fault
+		return
+	}
+	if sub.end == nil {
+		return // it waits for what never comes
+	}
+	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt, Result: sub.end.Value}
+	if sub.end.Failure != nil {
+		cause.Kind, cause.Failure = flow.Failed, sub.end.Failure
+	}
+	s.at(sub.now, func() { s.nodeEnded(n, cause) })
+}
+
+// nodeEnded tells of the end of a node.
+func (s *simulator) nodeEnded(n *simNode, cause flow.Cause) {
+	if n.gone || n.flow.over {
+		return
+	}
+	if past := s.past[n.path()]; past != nil {
+		past.Open, past.Result, past.Failure, past.Ended = false, cause.Result, cause.Failure, s.now
+	}
+	s.ask(n.flow, cause)
 }
 
 func (s *simulator) beginChildren(n *simNode) {
@@ -277,6 +389,7 @@ func (s *simulator) work(n *simNode) {
 			name: n.spec.Name, path: n.path(), resource: n.spec.Task, input: n.spec.Input, attempt: n.attempt, timeout: n.spec.Timeout,
 		})
 	}
+	s.entrusted(n, a)
 	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
 	switch {
 	case n.spec.Timeout > 0 && (a.never || a.after > n.spec.Timeout):
@@ -293,11 +406,31 @@ func (s *simulator) work(n *simNode) {
 		if n.gone {
 			return
 		}
-		if cause.Kind == flow.Ended && n.spec.Undo != nil {
-			s.undone = append(s.undone, n)
+		if n.spec.Pivot && cause.Kind == flow.Ended {
+			s.undone = nil
 		}
-		s.ask(n.flow, cause)
+		if n.spec.Undo != nil { // once, however often it was tried
+			s.undone = append(slices.DeleteFunc(s.undone, func(o *simNode) bool { return o == n }), n)
+		}
+		s.nodeEnded(n, cause)
 	})
+}
+
+// entrusted tells of the begin of work that others end.
+func (s *simulator) entrusted(n *simNode, a answer) {
+	cause := flow.Cause{Kind: flow.Taken, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
+	switch {
+	case n.spec.Token == "":
+		return
+	case n.spec.Queue != "":
+		cause.Result = atom.MustEncode(a.worker)
+	case a.submitted == "":
+		a.submitted = "{}"
+		fallthrough
+	default:
+		cause.Kind, cause.Result = flow.Called, atom.FromJSON([]byte(a.submitted))
+	}
+	s.ask(n.flow, cause)
 }
 
 func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {

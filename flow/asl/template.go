@@ -3,11 +3,35 @@ package asl
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A template is a compiled payload template: Parameters, ResultSelector,
-// ItemSelector or Assign. Members whose name ends in .$ are evaluated, all else
-// stands as it is.
+// A payload is a value of a definition in which something may be evaluated. A
+// *datum is one in which nothing is.
+type payload interface {
+	of(v *view) (*datum, *fault)
+}
+
+func (d *datum) of(*view) (*datum, *fault) { return d, nil }
+
+// payload compiles a payload in the state's language, nil if it is not there.
+func (s *state) payload(n *node) payload {
+	if s.language == inJSONata {
+		return documentOf(n)
+	}
+	t := templateOf(n)
+	switch {
+	case t == nil:
+		return nil
+	case t.constant != nil:
+		return t.constant
+	}
+	return t
+}
+
+// A template is a compiled payload template. Members whose name ends in .$ are
+// evaluated, all else stands as it is.
 type template struct {
 	constant *datum // not nil: nothing in it is evaluated
 	expr     expression
@@ -25,25 +49,25 @@ type expression interface {
 	evaluate(v *view) (any, *fault)
 }
 
-// tree returns what a node stands for, evaluating nothing.
-func (n *node) tree() any {
-	switch n.kind {
-	case boolNode:
-		return n.str == "true"
-	case numberNode:
-		return json.Number(n.str)
-	case stringNode:
-		return n.str
-	case arrayNode:
-		array := make([]any, len(n.items))
-		for i, item := range n.items {
-			array[i] = item.tree()
+// treeOf returns what a node stands for, evaluating nothing.
+func treeOf(n *node) any {
+	switch n.Kind {
+	case jsontext.Bool:
+		return n.Str == "true"
+	case jsontext.Number:
+		return json.Number(n.Str)
+	case jsontext.String:
+		return n.Str
+	case jsontext.Array:
+		array := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			array[i] = treeOf(item)
 		}
 		return array
-	case objectNode:
-		object := make(map[string]any, len(n.members))
-		for _, m := range n.members {
-			object[m.name] = m.value.tree()
+	case jsontext.Object:
+		object := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			object[m.Name] = treeOf(m.Value)
 		}
 		return object
 	default:
@@ -53,71 +77,43 @@ func (n *node) tree() any {
 
 // dynamicField returns the first member at any depth whose name ends in .$, or
 // nil.
-func (n *node) dynamicField() *node {
-	for _, m := range n.members {
-		if strings.HasSuffix(m.name, ".$") {
-			return m.value
+func dynamicField(n *node) *node {
+	for _, m := range n.Members {
+		if strings.HasSuffix(m.Name, ".$") {
+			return m.Value
 		}
-		if found := m.value.dynamicField(); found != nil {
+		if found := dynamicField(m.Value); found != nil {
 			return found
 		}
 	}
-	for _, item := range n.items {
-		if found := item.dynamicField(); found != nil {
+	for _, item := range n.Items {
+		if found := dynamicField(item); found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-// template compiles a payload template; nil gives nil.
-func (c *compiler) template(n *node) *template {
+// templateOf compiles a payload template; nil gives nil.
+func templateOf(n *node) *template {
 	if n == nil {
 		return nil
 	}
-	c.undollared(n)
-	if n.dynamicField() == nil {
-		return &template{constant: constant(n.tree())}
+	if dynamicField(n) == nil {
+		return &template{constant: constant(treeOf(n))}
 	}
 	t := &template{} // something in it is evaluated, so it is an object or an array
-	for _, m := range n.members {
-		if field, ok := c.field(n, m); ok {
-			t.fields = append(t.fields, field)
+	for _, m := range n.Members {
+		if name, dynamic := strings.CutSuffix(m.Name, ".$"); dynamic {
+			t.fields = append(t.fields, templateField{name, &template{expr: jsontext.Meaning[expression](m.Value)}})
+		} else {
+			t.fields = append(t.fields, templateField{m.Name, templateOf(m.Value)})
 		}
 	}
-	for _, item := range n.items {
-		t.items = append(t.items, c.template(item))
+	for _, item := range n.Items {
+		t.items = append(t.items, templateOf(item))
 	}
 	return t
-}
-
-func (c *compiler) field(n *node, m member) (templateField, bool) {
-	name, dynamic := strings.CutSuffix(m.name, ".$")
-	if !dynamic {
-		return templateField{m.name, c.template(m.value)}, true
-	}
-	if n.get(name) != nil {
-		c.schemaf(m.value, "%s and %s give the same field twice", quote(name), quote(m.name))
-	}
-	if m.value.kind != stringNode {
-		c.schemaf(m.value, "the value for the field %s must be a path or an intrinsic function, found %s", quote(m.name), m.value.kind)
-		return templateField{}, false
-	}
-	return templateField{name, &template{expr: c.expression(m.value, m.value.str)}}, true
-}
-
-// undollared warns of texts that look as if they were to be evaluated.
-func (c *compiler) undollared(n *node) {
-	for _, m := range n.members {
-		v := m.value
-		if v.kind == stringNode && !strings.HasSuffix(m.name, ".$") && looksDynamic(v.str) {
-			c.warnf(NoDollar, v, "name it "+quote(m.name+".$"), "the value for the field %s looks like a path but is taken as it stands", quote(m.name))
-		}
-	}
-}
-
-func looksDynamic(text string) bool {
-	return strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$$.") || strings.HasPrefix(text, "$[")
 }
 
 // evaluate returns what the template gives.
@@ -149,11 +145,7 @@ func (t *template) evaluate(v *view) (any, *fault) {
 	return array, nil
 }
 
-// datum is evaluate for those who hand the result on.
-func (t *template) datum(v *view) (*datum, *fault) {
-	if t.constant != nil {
-		return t.constant, nil
-	}
+func (t *template) of(v *view) (*datum, *fault) {
 	tree, f := t.evaluate(v)
 	if f != nil {
 		return nil, f

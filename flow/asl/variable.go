@@ -2,66 +2,118 @@ package asl
 
 import (
 	"maps"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// assign reads Assign. A variable lives in the level whose states assign it and
-// can be read in the levels inside.
-func (c *compiler) assign(l *level, n *node) *template {
+// A variable is one that an Assign sets.
+type variable struct {
+	name  string
+	value payload
+}
+
+// variables compiles an Assign; nil gives none.
+func (s *state) variables(n *node) []variable {
 	if n == nil {
 		return nil
 	}
-	if n.kind != objectNode {
-		c.schemaf(n, "Assign must be an object, found %s", n.kind)
-		return nil
-	}
-	for _, m := range n.members {
-		name := strings.TrimSuffix(m.name, ".$")
-		switch {
-		case !isVariableName(name):
-			c.add(Error, SchemaValidationFailed, m.value, m.at, "", "%s is no name for a variable", []any{quote(name)})
-		case name == "states":
-			c.add(Error, SchemaValidationFailed, m.value, m.at, "", "the variable name states is reserved", nil)
-		}
-		if l.assigns[name] == nil {
-			l.assigns[name] = m.value
+	out := make([]variable, 0, len(n.Members))
+	for _, m := range n.Members {
+		if name, dynamic := strings.CutSuffix(m.Name, ".$"); dynamic && s.language == inJSONPath {
+			out = append(out, variable{name, &template{expr: jsontext.Meaning[expression](m.Value)}})
+		} else {
+			out = append(out, variable{m.Name, s.payload(m.Value)})
 		}
 	}
-	t := c.template(n)
-	if t.constant != nil { // variables are handed on one by one
-		t = &template{}
-		for _, m := range n.members {
-			t.fields = append(t.fields, templateField{m.name, &template{constant: constant(m.value.tree())}})
-		}
-	}
-	return t
+	return out
 }
 
-// isVariableName reports whether a name is an identifier of at most 80
-// characters.
-func isVariableName(name string) bool {
-	for i, r := range name {
-		if unicode.IsLetter(r) || r == '_' || i > 0 && unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc) {
-			continue
-		}
-		return false
+// assigned evaluates an Assign, all of it before any variable changes.
+func (w *walk) assigned(variables []variable, v *view) (map[string]*datum, *fault) {
+	if len(variables) == 0 {
+		return nil, nil
 	}
-	return name != "" && utf8.RuneCountInString(name) <= maxNameLength
+	values := make(map[string]*datum, len(variables))
+	for i := range variables {
+		value, f := variables[i].value.of(v)
+		if f != nil {
+			return nil, f
+		}
+		if value.tooLarge() {
+			return nil, limitFault(w.state.name)
+		}
+		values[variables[i].name] = value
+	}
+	if !w.fits(values) {
+		return nil, limitFault(w.state.name)
+	}
+	return values, nil
 }
 
-// shadows reports variables that a level inside assigns though a level around
-// it does: what that assigned would be lost at its end.
-func (c *compiler) shadows(l *level) {
-	for _, name := range slices.Sorted(maps.Keys(l.assigns)) {
-		n := l.assigns[name]
-		for outer := l.outer; outer != nil; outer = outer.outer {
-			if outer.assigns[name] != nil {
-				c.schemaf(n, "the variable %s is assigned in a level around this one, too; it can be read here, not assigned", quote(name))
-				break
+// fits reports whether the variables that can be seen stay within their limit
+// when values are assigned.
+func (w *walk) fits(values map[string]*datum) bool {
+	sum := 0
+	for name, value := range w.visible() {
+		if values[name] == nil {
+			sum += len(name) + len(value.encoded())
+		}
+	}
+	for name, value := range values {
+		sum += len(name) + len(value.encoded())
+	}
+	return sum <= maxVariables
+}
+
+// variable returns the value of a variable, or nil.
+func (w *walk) variable(name string) *datum {
+	if d := w.variables()[name]; d != nil {
+		return d
+	}
+	return w.outer().outer[name]
+}
+
+// variables returns the level's own variables.
+func (w *walk) variables() map[string]*datum {
+	if w.vars == nil {
+		w.vars = map[string]*datum{}
+		if len(w.ask.Memory) > 0 {
+			if vars, err := readData(jsontext.NewReader(w.ask.Memory.JSON())); err == nil {
+				w.vars = vars
 			}
 		}
+	}
+	return w.vars
+}
+
+// outer returns what the level's group shares; nothing at the top.
+func (w *walk) outer() *shared {
+	if w.group == nil {
+		w.group = &shared{}
+		if w.ask.Index >= 0 {
+			if group, err := w.shared(); err == nil {
+				w.group = group
+			}
+		}
+	}
+	return w.group
+}
+
+// visible returns every variable that can be seen.
+func (w *walk) visible() map[string]*datum {
+	all := maps.Clone(w.outer().outer)
+	if all == nil {
+		all = map[string]*datum{}
+	}
+	maps.Copy(all, w.variables())
+	return all
+}
+
+// set changes variables.
+func (w *walk) set(values map[string]*datum) {
+	if len(values) > 0 {
+		maps.Copy(w.variables(), values)
+		w.changed = true
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
@@ -19,36 +20,28 @@ func (w *walk) pass() (step, *fault) {
 	if w.state.result != nil {
 		result = w.state.result
 	}
-	return w.finish(result)
+	return w.leave(&w.state.out, result)
 }
 
 func (w *walk) choose() (step, *fault) {
 	s := w.state
-	input, f := w.view(w.input).apply(s.inputPath, w.input)
+	v, f := w.seen()
 	if f != nil {
 		return step{}, f
 	}
-	v := w.view(input)
-	next, assign := s.fallback, s.assign
 	for i := range s.choices {
 		ok, f := s.choices[i].test.holds(v)
 		if f != nil {
 			return step{}, f
 		}
 		if ok {
-			next, assign = s.choices[i].next, s.choices[i].assign
-			break
+			return w.leave(&s.choices[i].out, v.input)
 		}
 	}
-	if next == nil {
+	if s.out.next == nil {
 		return step{}, localFault(statesNoChoiceMatched, "Failed to transition out of the state. The state does not point to a next state.")
 	}
-	output, f := w.outward(input)
-	if f != nil {
-		return step{}, f
-	}
-	assigned, f := w.assigned(assign, input)
-	return step{output: output, next: next, assigned: assigned}, f
+	return w.leave(&s.out, v.input)
 }
 
 // failing returns the fault that a Fail state is.
@@ -109,19 +102,33 @@ const longestWait = (1<<31 - 1) * time.Second
 // due returns when a Wait state ends.
 func (w *walk) due() (time.Time, *fault) {
 	spec := w.state.wait
-	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
+	v, f := w.seen()
 	if f != nil {
 		return time.Time{}, f
 	}
 	switch {
+	case spec.secondsQuery != nil:
+		n, f := spec.secondsQuery.whole(v, 0, maxSeconds)
+		return w.ask.Now.Add(time.Duration(n) * time.Second), f
+	case spec.timestampQuery != nil:
+		value, f := spec.timestampQuery.typed(v, jsonata.String)
+		if f != nil {
+			return time.Time{}, f
+		}
+		at, ok := parseTimestamp(value.Text())
+		if !ok {
+			f = queryFault(spec.timestampQuery.at, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
+			f.follows = true
+		}
+		return at, f
 	case spec.secondsPath != nil:
-		n, f := w.secondsAt(spec.secondsPath, input, "SecondsPath")
+		n, f := v.secondsAt(spec.secondsPath, "SecondsPath")
 		if f != nil {
 			return time.Time{}, f
 		}
 		return w.ask.Now.Add(time.Duration(n) * time.Second), nil
 	case spec.timestampPath != nil:
-		value, found, f := w.view(input).get(spec.timestampPath)
+		value, found, f := v.get(spec.timestampPath)
 		if f != nil {
 			return time.Time{}, f
 		}
@@ -141,8 +148,8 @@ func (w *walk) due() (time.Time, *fault) {
 }
 
 // secondsAt returns the number of seconds that a path names.
-func (w *walk) secondsAt(path *jsonpath.Path, input *datum, field string) (int64, *fault) {
-	value, found, f := w.view(input).get(path)
+func (v *view) secondsAt(path *jsonpath.Path, field string) (int64, *fault) {
+	value, found, f := v.get(path)
 	if f != nil {
 		return 0, f
 	}
@@ -165,16 +172,11 @@ func (w *walk) secondsAt(path *jsonpath.Path, input *datum, field string) (int64
 	return n, nil
 }
 
-// waited is the end of a Wait state.
+// waited is the end of a state that hands on its input.
 func (w *walk) waited() (step, *fault) {
-	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
+	v, f := w.seen()
 	if f != nil {
 		return step{}, f
 	}
-	output, f := w.outward(input)
-	if f != nil {
-		return step{}, f
-	}
-	assigned, f := w.assigned(w.state.assign, input)
-	return step{output: output, next: w.state.next, assigned: assigned}, f
+	return w.leave(&w.state.out, v.input)
 }

@@ -2,11 +2,11 @@ package asl
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
 // A walk answers one question: it goes from state to state as far as it can
@@ -21,17 +21,35 @@ type walk struct {
 	changed bool              // vars differ from the ask's memory
 	group   *shared           // what the level's group shares; nil until it is asked for
 	visits  map[string]int
-	attrs   *Attributes // nil until they are asked for
+	spent   int // steps that the queries of the states before took
+
+	// These are nil until they are asked for.
+	attrs    *Attributes
+	runInput *datum
+	mapItem  *datum
+	taking   *takenItem // by a map run, of which the context object tells
+	queries  *querying
 
 	// The visit of a state that the walk is in.
 	state     *state
-	entered   int64
+	entered   int64 // number of the event that told of entering it
+	before    int64 // number of the event that one followed from
 	enteredAt time.Time
 	input     *datum // raw
 	tries     []int
-	attempted bool           // the state's node was run: there is something to try again
-	ctx       map[string]any // the context object; nil until it is asked for
-	drawn     int            // random numbers drawn when the ask gives none
+	child     *startedExecution // that the task has started; nil when it starts none
+	token     string            // of the task's next attempt; "" when it has none
+	attempted bool              // the state's node was run
+	paused    bool              // the node to come only waits for the state to be begun again
+	ctx       map[string]any    // the context object; nil until it is asked for
+	ctxQuery  *datum            // the same for JSONata
+	steps     int               // that the visit's queries may still take
+	drawn     int               // random numbers drawn when the ask gives none
+
+	// Of a state that is tested alone these are not nil: see [TestState].
+	inspection *inspection
+	given      *datum // the context object
+	read       *datum // what an ItemReader has read
 }
 
 // A step is what a visit to a state comes to.
@@ -44,13 +62,13 @@ type step struct {
 
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
-	w := &walk{machine: m, ask: ask}
+	w := &walk{machine: m, ask: ask, steps: jsonata.MaxSteps}
 	if err := w.answer(); err != nil {
 		w.growth = flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 		return w.growth
 	}
 	if w.changed {
-		w.growth.Memory = atom.Value(appendData([]byte{atom.CodecJSON}, w.vars))
+		w.growth.Memory = encodeData(w.vars)
 	}
 	return w.growth
 }
@@ -61,8 +79,6 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 func (w *walk) answer() error {
 	cause := &w.ask.Cause
 	switch cause.Kind {
-	case flow.Begin:
-		return w.begin()
 	case flow.Overdue:
 		w.overdue()
 		return nil
@@ -70,8 +86,18 @@ func (w *walk) answer() error {
 		w.stopped()
 		return nil
 	default:
-		return w.resume()
 	}
+	if w.ask.Index >= 0 {
+		if group, err := w.shared(); err != nil {
+			return err
+		} else if w.group = group; group.run != nil {
+			return w.runMap()
+		}
+	}
+	if cause.Kind == flow.Begin {
+		return w.begin()
+	}
+	return w.resume()
 }
 
 // resume goes on in the visit of a state that waited.
@@ -84,26 +110,48 @@ func (w *walk) resume() error {
 	if w.state = w.machine.states[n.state]; w.state == nil {
 		return fmt.Errorf("asl: %s: the definition has no state %q", w.machine.name, n.state)
 	}
-	if !causesOf[w.state.kind][cause.Kind] {
+	undid := cause.Kind == flow.Undone || cause.Kind == flow.UndoFailed
+	if undid != (n.intent != nil) {
+		return fmt.Errorf("asl: %s: %s is no answer to what the state %q wanted", w.machine.name, cause.Kind, n.state)
+	}
+	paused := n.paused && cause.Kind == flow.Ended
+	if !paused && !undid && !causesOf[w.state.kind][cause.Kind] {
 		return fmt.Errorf("asl: %s: nothing that is %s can happen to the %s state %q", w.machine.name, cause.Kind, w.state.kind, n.state)
 	}
 	w.entered, w.enteredAt, w.input = n.entered, n.at, n.input
 	if w.input == nil {
 		w.input = &datum{} // nothing needs it
 	}
-	w.last, w.visits, w.tries = n.last, n.visits, n.tries
-	w.attempted = cause.Kind != flow.Continue
+	w.last, w.visits, w.tries, w.before = n.last, n.visits, n.tries, n.entered
+	w.attempted = cause.Kind != flow.Continue && !paused
+	if paused {
+		w.proceed(w.visit())
+		return nil
+	}
 	switch cause.Kind {
+	case flow.Taken, flow.Called:
+		w.taken(n)
+	case flow.Undone:
+		w.goOn(w.undone(n.intent))
+	case flow.UndoFailed:
+		w.goOn(w.undoFailed(cause.Failure))
 	case flow.Continue:
 		w.run(w.state, w.input)
 	case flow.Ended:
-		if w.state.kind == waitState {
+		switch {
+		case w.state.kind == waitState:
 			w.proceed(w.waited())
-		} else {
+		case cause.Run && n.child != nil:
+			w.proceed(w.executionEnded(n.child))
+		default:
 			w.proceed(w.taskEnded(cause.Result))
 		}
 	case flow.Failed:
-		w.proceed(step{}, w.taskFailed(cause.Failure))
+		if cause.Run && n.child != nil {
+			w.proceed(w.executionEnded(n.child))
+		} else {
+			w.proceed(step{}, w.taskFailed(cause.Failure))
+		}
 	case flow.Joined:
 		w.proceed(w.joined(cause.Results))
 	default:
@@ -119,7 +167,9 @@ var causesOf = func() (causes [len(kindNames)]map[flow.CauseKind]bool) {
 		causes[kind] = map[flow.CauseKind]bool{flow.Continue: true}
 	}
 	causes[waitState][flow.Ended] = true
-	causes[taskState][flow.Ended], causes[taskState][flow.Failed] = true, true
+	for _, cause := range []flow.CauseKind{flow.Ended, flow.Failed, flow.Taken, flow.Called} {
+		causes[taskState][cause] = true
+	}
 	for _, kind := range []stateKind{parallelState, mapState} {
 		causes[kind][flow.Joined], causes[kind][flow.JoinFailed] = true, true
 	}
@@ -135,19 +185,36 @@ func (w *walk) begin() error {
 			input = emptyObject
 		}
 		w.started(input)
-		if t := w.machine.timeout; t > 0 {
+		level, err := w.top()
+		if err != nil {
+			return err
+		}
+		if t := w.machine.timeout; t > 0 && level == w.machine.top {
 			w.growth.Deadline = w.ask.Now.Add(t)
 		}
-		w.run(w.machine.top.start, input)
+		w.run(level.start, input)
 		return nil
 	}
 	return w.beginChild()
 }
 
+// top returns the level that the run begins with: the machine's, or what a
+// distributed Map does with each item.
+func (w *walk) top() (*level, error) {
+	name := w.attributes().Map
+	if name == "" {
+		return w.machine.top, nil
+	}
+	if s := w.machine.states[name]; s != nil && s.items != nil {
+		return s.items.processor, nil
+	}
+	return nil, fmt.Errorf("asl: %s: the definition has no Map state %q", w.machine.name, name)
+}
+
 // run visits states until one waits, the level ends, or the budget is spent.
 func (w *walk) run(s *state, input *datum) {
 	for budget := stepBudget; s != nil; budget-- {
-		if budget == 0 {
+		if budget == 0 || w.spent >= jsonata.MaxSteps {
 			w.growth.More = (&note{state: s.name, at: w.ask.Now, last: w.last, visits: w.visits, input: input}).encode()
 			return
 		}
@@ -158,6 +225,13 @@ func (w *walk) run(s *state, input *datum) {
 		}
 	}
 	w.succeed(input)
+}
+
+// goOn goes on from where something was undone.
+func (w *walk) goOn(out step, f *fault) {
+	if s, input := w.settled(out, f); input != nil {
+		w.run(s, input)
+	}
 }
 
 // proceed goes on from the end of a node.
@@ -172,11 +246,17 @@ func (w *walk) proceed(out step, f *fault) {
 // its input, nil when the walk is over.
 func (w *walk) settle(out step, f *fault) (*state, *datum) {
 	if f != nil {
-		w.placed(f)
+		w.tell(f)
 		out, f = w.rescue(f)
 	}
+	return w.settled(out, f)
+}
+
+// settled is settle for what can be neither retried nor caught any more.
+func (w *walk) settled(out step, f *fault) (*state, *datum) {
 	switch {
 	case f != nil:
+		w.tell(f)
 		w.fail(f)
 		return nil, nil
 	case out.waits:
@@ -186,11 +266,16 @@ func (w *walk) settle(out step, f *fault) (*state, *datum) {
 	return out.next, out.output
 }
 
-// placed completes the cause of a fault with where it happened.
-func (w *walk) placed(f *fault) {
-	if f.place {
-		f.cause = fmt.Sprintf("An error occurred while executing the state '%s' (entered at the event id #%d). %s", w.state.name, w.entered, f.cause)
-		f.place = false
+// tell completes the cause of a fault with where it happened, and tells the
+// history of an evaluation that failed.
+func (w *walk) tell(f *fault) {
+	if !f.place {
+		return
+	}
+	f.cause = fmt.Sprintf("An error occurred while executing the state '%s' (entered at the event id #%d). %s", w.state.name, w.entered, f.cause)
+	f.place = false
+	if f.name == statesQueryEvaluation {
+		w.evaluationFailed(f)
 	}
 }
 
@@ -204,8 +289,7 @@ func (w *walk) visit() (step, *fault) {
 	case waitState:
 		return w.wait()
 	case succeedState:
-		output, f := w.through(w.input)
-		return step{output: output}, f
+		return w.waited()
 	case failState:
 		return step{}, w.failing()
 	case taskState:
@@ -215,172 +299,33 @@ func (w *walk) visit() (step, *fault) {
 	}
 }
 
-// effective returns the state's input after InputPath and Parameters.
-func (w *walk) effective() (*datum, *fault) {
-	s := w.state
-	input, f := w.view(w.input).apply(s.inputPath, w.input)
-	if f == nil && s.parameters != nil {
-		input, f = s.parameters.datum(w.view(input))
+// seen returns what the fields of the state see: its input, after InputPath.
+func (w *walk) seen() (*view, *fault) {
+	v := w.view(w.input)
+	var f *fault
+	if v.input, f = v.apply(w.state.inputPath, w.input); f == nil {
+		w.inspected(afterInputPath, v.input)
 	}
-	if f == nil && input != w.input && input.tooLarge() {
-		f = limitFault(s.name)
+	return v, f
+}
+
+// effective returns what the state works on: what it sees, or its Parameters.
+func (w *walk) effective() (*datum, *fault) {
+	v, f := w.seen()
+	if f != nil {
+		return nil, f
+	}
+	input := v.input
+	if w.state.arguments != nil {
+		if input, f = w.state.arguments.of(v); f == nil && input.tooLarge() {
+			f = limitFault(w.state.name)
+		}
+	}
+	if f == nil {
+		w.inspected(afterParameters, input)
 	}
 	return input, f
 }
 
-// through is the data processing of states without a result: InputPath, then
-// OutputPath.
-func (w *walk) through(input *datum) (*datum, *fault) {
-	input, f := w.view(input).apply(w.state.inputPath, input)
-	if f != nil {
-		return nil, f
-	}
-	return w.outward(input)
-}
-
-// outward is the end of every state's data processing: OutputPath and the limit.
-func (w *walk) outward(d *datum) (*datum, *fault) {
-	d, f := w.view(d).apply(w.state.outputPath, d)
-	if f == nil && d.tooLarge() {
-		f = limitFault(w.state.name)
-	}
-	return d, f
-}
-
-// finish is the data processing of a state with a result: ResultSelector,
-// ResultPath into the raw input, OutputPath, and Assign from the result.
-func (w *walk) finish(result *datum) (step, *fault) {
-	s := w.state
-	var f *fault
-	if s.resultSelector != nil {
-		if result, f = s.resultSelector.datum(w.view(result)); f != nil {
-			return step{}, f
-		}
-	}
-	merged, f := w.merge(s.resultPath, result)
-	if f != nil {
-		return step{}, f
-	}
-	output, f := w.outward(merged)
-	if f != nil {
-		return step{}, f
-	}
-	assigned, f := w.assigned(s.assign, result)
-	return step{output: output, next: s.next, assigned: assigned}, f
-}
-
-// merge puts a result into the raw input.
-func (w *walk) merge(p resultPath, result *datum) (*datum, *fault) {
-	switch {
-	case p.none:
-		return w.input, nil
-	case p.path == nil:
-		return result, nil
-	}
-	into, f := w.input.look()
-	if f != nil {
-		return nil, f
-	}
-	value, f := result.look()
-	if f != nil {
-		return nil, f
-	}
-	tree, err := p.path.Set(into, value)
-	if err != nil {
-		return nil, localFault(statesResultPath, "Unable to apply ReferencePath %s to input %s", p.path.Text(), w.input.encoded())
-	}
-	return treeDatum(tree), nil
-}
-
 // view returns what expressions see when $ is d.
 func (w *walk) view(d *datum) *view { return &view{input: d, walk: w} }
-
-// assigned evaluates an Assign, all of it before any variable changes.
-func (w *walk) assigned(t *template, d *datum) (map[string]*datum, *fault) {
-	if t == nil {
-		return nil, nil
-	}
-	values := make(map[string]*datum, len(t.fields))
-	v := w.view(d)
-	for i := range t.fields {
-		value, f := t.fields[i].value.datum(v)
-		if f != nil {
-			return nil, f
-		}
-		if value.tooLarge() {
-			return nil, limitFault(w.state.name)
-		}
-		values[t.fields[i].name] = value
-	}
-	if !w.fits(values) {
-		return nil, limitFault(w.state.name)
-	}
-	return values, nil
-}
-
-// fits reports whether the variables that can be seen stay within their limit
-// when values are assigned.
-func (w *walk) fits(values map[string]*datum) bool {
-	sum := 0
-	for name, value := range w.visible() {
-		if values[name] == nil {
-			sum += len(name) + len(value.encoded())
-		}
-	}
-	for name, value := range values {
-		sum += len(name) + len(value.encoded())
-	}
-	return sum <= maxVariables
-}
-
-// variable returns the value of a variable, or nil.
-func (w *walk) variable(name string) *datum {
-	if d := w.variables()[name]; d != nil {
-		return d
-	}
-	return w.outer().outer[name]
-}
-
-// variables returns the level's own variables.
-func (w *walk) variables() map[string]*datum {
-	if w.vars == nil {
-		w.vars = map[string]*datum{}
-		if len(w.ask.Memory) > 0 {
-			if vars, err := (&reader{text: w.ask.Memory.JSON()}).data(); err == nil {
-				w.vars = vars
-			}
-		}
-	}
-	return w.vars
-}
-
-// outer returns what the level's group shares; nothing at the top.
-func (w *walk) outer() *shared {
-	if w.group == nil {
-		w.group = &shared{}
-		if w.ask.Index >= 0 {
-			if group, err := readShared(w.ask.Shared); err == nil {
-				w.group = group
-			}
-		}
-	}
-	return w.group
-}
-
-// visible returns every variable that can be seen.
-func (w *walk) visible() map[string]*datum {
-	all := maps.Clone(w.outer().outer)
-	if all == nil {
-		all = map[string]*datum{}
-	}
-	maps.Copy(all, w.variables())
-	return all
-}
-
-// set changes variables.
-func (w *walk) set(values map[string]*datum) {
-	if len(values) > 0 {
-		maps.Copy(w.variables(), values)
-		w.changed = true
-	}
-}

@@ -1,19 +1,17 @@
 package asl
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
 // work adds the node that runs a Task state's task.
 func (w *walk) work() (step, *fault) {
-	spec, f := w.workSpec()
+	spec, f := w.workSpec(w.upcoming())
 	if f != nil {
 		return step{}, f
 	}
@@ -22,19 +20,20 @@ func (w *walk) work() (step, *fault) {
 	return step{waits: true}, nil
 }
 
-// workSpec returns the node without its name and note, and tells the history
-// that it is scheduled.
-func (w *walk) workSpec() (flow.Spec, *fault) {
+// workSpec returns the node of that name without its name and note, and tells the
+// history that it is scheduled.
+func (w *walk) workSpec(name string) (flow.Spec, *fault) {
 	t := w.state.task
+	w.newToken()
 	input, f := w.effective()
 	if f != nil {
 		return flow.Spec{}, f
 	}
-	timeout, f := w.seconds(t.timeout, "TimeoutSecondsPath")
+	timeout, f := w.amount(&t.timeout, 1, maxSeconds)
 	if f != nil {
 		return flow.Spec{}, f
 	}
-	heartbeat, f := w.seconds(t.heartbeat, "HeartbeatSecondsPath")
+	heartbeat, f := w.amount(&t.heartbeat, 1, maxSeconds)
 	if f != nil {
 		return flow.Spec{}, f
 	}
@@ -44,63 +43,26 @@ func (w *walk) workSpec() (flow.Spec, *fault) {
 	}
 	w.scheduled(input, timeout, heartbeat, role)
 	spec := flow.Spec{
-		Kind: flow.Work, Task: t.resource, Input: input.encoded(),
+		Kind: flow.Work, Task: t.uri, Input: input.encoded(),
 		Timeout: time.Duration(timeout) * time.Second, Heartbeat: time.Duration(heartbeat) * time.Second,
 	}
-	if r := w.state.revert; r != nil {
-		spec.Undo = &flow.Undo{Task: r.resource, Note: w.state.name}
+	if t.starts() {
+		x, f := w.asked(input, name)
+		if f != nil {
+			w.attemptFailed(f)
+			return flow.Spec{}, f
+		}
+		w.child = x
+		w.start(&spec, x)
+	} else {
+		w.entrust(&spec)
+	}
+	if r := w.state.revert; r != nil && r.never {
+		spec.Pivot = true
+	} else if r != nil {
+		spec.Undo = &flow.Undo{Task: r.uri, Note: w.state.name, Policy: r.policy}
 	}
 	return spec, nil
-}
-
-// seconds returns a length of time in seconds, 0 for none.
-func (w *walk) seconds(d seconds, field string) (int64, *fault) {
-	if d.path == nil {
-		return d.fixed, nil
-	}
-	input, f := w.view(w.input).apply(w.state.inputPath, w.input)
-	if f != nil {
-		return 0, f
-	}
-	value, f := w.view(input).resolve(d.path)
-	if f != nil {
-		return 0, f
-	}
-	return positive(value, d.path, field, maxSeconds)
-}
-
-// positive returns a value that must be a whole number from 1, as a number or as
-// the text of one.
-func positive(value any, path *jsonpath.Path, field string, most int64) (int64, *fault) {
-	n, ok := asWhole(value)
-	if !ok || n < 1 || n > most {
-		return 0, notInteger(value, path, field)
-	}
-	return n, nil
-}
-
-func notInteger(value any, path *jsonpath.Path, field string) *fault {
-	return runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", field, plain(value), path.Text())
-}
-
-// plain returns a value as causes quote it: texts bare, all else as JSON.
-func plain(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	return treeDatum(value).encoded().String()
-}
-
-// asWhole returns the integer that a number, or the text of one, stands for.
-func asWhole(value any) (int64, bool) {
-	switch v := value.(type) {
-	case json.Number:
-		return wholeNumber(string(v))
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		return n, err == nil
-	}
-	return 0, false
 }
 
 // role returns the role that a task is to be run with, "" for none.
@@ -108,11 +70,16 @@ func (w *walk) role() (string, *fault) {
 	if w.state.task.credentials == nil {
 		return "", nil
 	}
-	value, f := w.state.task.credentials.evaluate(w.view(w.input))
+	value, f := w.state.task.credentials.of(w.view(w.input))
 	if f != nil {
 		return "", f
 	}
-	role, ok := value.(map[string]any)["RoleArn"].(string)
+	tree, f := value.look()
+	if f != nil {
+		return "", f
+	}
+	credentials, _ := tree.(map[string]any)
+	role, ok := credentials["RoleArn"].(string)
 	if !ok {
 		return "", runtimeFault("The RoleArn of Credentials must be a string")
 	}
@@ -120,14 +87,14 @@ func (w *walk) role() (string, *fault) {
 }
 
 // remembers reports whether the state's raw input is needed once its work has
-// begun: for ResultPath, or to begin again.
+// begun: to hand it on, or to begin again.
 func (w *walk) remembers() bool {
 	s := w.state
-	if !s.resultPath.replaces() || len(s.retry) > 0 {
+	if s.out.needsInput() || len(s.retry) > 0 {
 		return true
 	}
 	for i := range s.catch {
-		if !s.catch[i].resultPath.replaces() {
+		if s.catch[i].out.needsInput() {
 			return true
 		}
 	}
@@ -147,7 +114,7 @@ func (w *walk) taskEnded(text atom.Value) (step, *fault) {
 		return step{}, f
 	}
 	w.attemptSucceeded(result)
-	return w.finish(result)
+	return w.leave(&w.state.out, result)
 }
 
 // taskName is how the limit of a result's size calls the task.
@@ -155,7 +122,7 @@ func (w *walk) taskName() string {
 	if t := w.state.task; t.action != "" {
 		return t.service
 	}
-	return w.state.task.resource
+	return w.state.task.uri
 }
 
 // taskFailed goes on with a task's failure.
@@ -170,66 +137,59 @@ func (w *walk) rescue(f *fault) (step, *fault) {
 	s := w.state
 	for i := range s.retry {
 		r := &s.retry[i]
-		if !f.matchesAny(r.errors) {
+		if !f.matchesAny(r.errors, w.machine.profile) {
 			continue
 		}
 		for len(w.tries) < len(s.retry) {
 			w.tries = append(w.tries, 0)
 		}
-		if int64(w.tries[i]) >= r.attempts || !w.attempted {
-			break // evaluating the same data once more would give the same
+		if int64(w.tries[i]) >= r.attempts {
+			break
 		}
 		w.tries[i]++
-		w.ctx = nil
+		w.ctx, w.ctxQuery = nil, nil
 		return w.again(r.delay(w.tries[i], w.ask.Random))
 	}
 	for i := range s.catch {
-		if k := &s.catch[i]; f.matchesAny(k.errors) {
-			return w.catches(k, f)
+		if f.matchesAny(s.catch[i].errors, w.machine.profile) {
+			return w.catches(i, f)
 		}
 	}
 	return step{}, f
 }
 
 // again has the state's node run once more: the node itself when it failed, a
-// new one when it ended well and its result could not be used.
+// new one when it ended well and its result could not be used. If there was none
+// yet, the state is begun again.
 func (w *walk) again(after time.Duration) (step, *fault) {
-	if w.state.kind != taskState {
+	due := w.ask.Now.Add(after)
+	failed := w.ask.Cause.Kind == flow.Failed
+	switch {
+	case !w.attempted:
+		w.paused = true
+		w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Timer, Due: due, Note: w.note(true)})
+		return step{waits: true}, nil
+	case !failed && w.state.undoes():
+		return w.compensate(&compensation{inside: true}, &intent{due: due})
+	case failed:
+		return w.workAgain(after)
+	case w.ask.Cause.Kind == flow.JoinFailed:
 		return w.forkAgain(after)
 	}
-	spec, f := w.workSpec()
+	return w.anew(due)
+}
+
+// workAgain has the task run once more.
+func (w *walk) workAgain(after time.Duration) (step, *fault) {
+	spec, f := w.workSpec(w.ask.Cause.Name)
 	if f != nil {
 		return step{}, f
 	}
-	if w.ask.Cause.Kind == flow.Failed {
-		w.growth.Again = &flow.Again{After: after, Note: w.note(true)}
-		if p := w.state.parameters; p != nil && p.constant == nil { // they may look at the count of retries
-			w.growth.Again.Input = spec.Input
-		}
-		return step{waits: true}, nil
+	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
+	if _, fixed := w.state.arguments.(*datum); !fixed && w.state.arguments != nil { // they may look at the count of retries
+		w.growth.Again.Input = spec.Input
 	}
-	spec.Name, spec.Note, spec.Due = w.visitName(), w.note(true), w.ask.Now.Add(after)
-	w.growth.Add = append(w.growth.Add, spec)
 	return step{waits: true}, nil
-}
-
-// catches leaves the state by a catcher.
-func (w *walk) catches(k *catcher, f *fault) (step, *fault) {
-	out := treeDatum(f.output())
-	assigned, broken := w.assigned(k.assign, out)
-	if broken != nil {
-		w.placed(broken)
-		return step{}, broken
-	}
-	merged, broken := w.merge(k.resultPath, out)
-	if broken == nil && merged.tooLarge() {
-		broken = limitFault(w.state.name)
-	}
-	if broken != nil {
-		w.placed(broken)
-		return step{}, broken
-	}
-	return step{output: merged, next: k.next, assigned: assigned}, nil
 }
 
 // visitName returns the name of the next node of the state: Pay, then Pay#2.
@@ -239,15 +199,32 @@ func (w *walk) catches(k *catcher, f *fault) (step, *fault) {
 func (w *walk) visitName() string {
 	name := w.state.name
 	n := w.retries() + 1
+	if w.paused {
+		n-- // it comes before the attempt
+	}
 	if w.state.repeats {
 		w.visits[name]++
 		n = w.visits[name]
 	}
-	escaped := nodeEscaper.Replace(name)
-	if _, number := splitVisit(name); n == 1 && number == "" {
+	return nodeName(name, n)
+}
+
+// upcoming returns what visitName is about to return.
+func (w *walk) upcoming() string {
+	before := w.visits[w.state.name]
+	name := w.visitName()
+	if w.state.repeats {
+		w.visits[w.state.name] = before
+	}
+	return name
+}
+
+func nodeName(state string, n int) string {
+	escaped := nodeEscaper.Replace(state)
+	if _, number := splitVisit(state); n <= 1 && number == "" {
 		return escaped
 	}
-	return escaped + "#" + strconv.Itoa(n)
+	return escaped + "#" + strconv.Itoa(max(n, 1))
 }
 
 var (
@@ -265,10 +242,12 @@ func splitVisit(name string) (rest, number string) {
 }
 
 // note returns what the walk has to remember while the state's node runs.
-func (w *walk) note(withInput bool) atom.Value {
-	n := note{state: w.state.name, entered: w.entered, at: w.enteredAt, last: w.last, tries: w.tries, visits: w.visits}
+func (w *walk) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
+
+func (w *walk) noted(withInput bool) *note {
+	n := &note{state: w.state.name, entered: w.entered, at: w.enteredAt, last: w.last, tries: w.tries, visits: w.visits, paused: w.paused, child: w.child}
 	if withInput {
 		n.input = w.input
 	}
-	return n.encode()
+	return n
 }

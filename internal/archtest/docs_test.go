@@ -77,10 +77,16 @@ func anchorOf(heading string) string {
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// TestGuaranteesNameTests looks for the tests that docs/reference/guarantees.md names, and for parts of suites by their names.
+// TestGuaranteesNameTests looks for the tests that pages name, and for parts of suites by their names.
 func TestGuaranteesNameTests(t *testing.T) {
 	t.Parallel()
-	const page = "docs/reference/guarantees.md"
+	for _, page := range []string{"docs/reference/guarantees.md", "docs/reference/taskflow-parity.md"} {
+		findNamedTests(t, page)
+	}
+}
+
+func findNamedTests(t *testing.T, page string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
@@ -111,13 +117,23 @@ func hasTest(t *testing.T, folder, test string) bool {
 	return found
 }
 
-// hasPart looks for a part of a suite: a case of the suite that stores share, or a script.
+// hasPart looks for a part of a suite: a case of the suite that stores share, a script, or a case by its name in the tests of
+// the folder.
 func hasPart(t *testing.T, folder, part string) bool {
 	t.Helper()
 	if _, err := fs.Stat(os.DirFS(root), path.Join(folder, "testdata", "script", part+".txtar")); err == nil {
 		return true
 	}
-	return contains(t, "storage/storagetest/suite.go", `{"`+part+`", `)
+	if contains(t, "storage/storagetest/suite.go", `{"`+part+`", `) {
+		return true
+	}
+	found := false
+	walk(t, folder, func(name string) {
+		if path.Dir(name) == folder && strings.HasSuffix(name, "_test.go") {
+			found = found || contains(t, name, `"`+strings.ReplaceAll(part, "_", " ")+`": func(`)
+		}
+	})
+	return found
 }
 
 func contains(t *testing.T, name, text string) bool {

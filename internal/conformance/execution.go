@@ -2,6 +2,9 @@ package conformance
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -21,8 +24,12 @@ type Execution struct {
 	ExecutionName string `json:"execution_name"`
 	Tasks         []*Call
 	Handlers      map[string]string `json:"lambda_handlers"`
+	Objects       []Object          `json:"s3_objects"`
 	Expected      Expected
 }
+
+// An Object is an object in a bucket that the execution could read.
+type Object struct{ Bucket, Key, Body string }
 
 // A Call is a call of a task, and what it answered.
 type Call struct {
@@ -32,6 +39,7 @@ type Call struct {
 	Resource     string
 	ResourceType string
 	Input        json.RawMessage
+	Submitted    json.RawMessage // what a call answered whose task was ended later; nil for others
 	Result       Answer
 }
 
@@ -44,7 +52,10 @@ type Answer struct {
 	Error    *string
 	Cause    any
 	Seconds  int // how long it took; only of functions that are known to take long
-	spaced   bool
+	// Submitted is what the call of a task answered that was ended later, in this
+	// way; nil for others.
+	Submitted json.RawMessage
+	spaced    bool
 }
 
 // Expected is how the recorded run ended.
@@ -85,21 +96,96 @@ type Report struct {
 // Executions returns the recorded executions.
 func Executions(tb testing.TB) []*Execution {
 	tb.Helper()
-	return lines[Execution](tb, "asl/execution.jsonl")
+	all := lines[Execution](tb, "asl/execution.jsonl")
+	for _, e := range all {
+		e.Expected.mendStates()
+	}
+	return all
 }
 
-// Within reports whether the execution needs nothing but the named things.
-func (e *Execution) Within(things ...string) bool {
-	for _, need := range e.Requires {
-		found := false
-		for _, thing := range things {
-			found = found || thing == need
+// mendStates corrects the states of events of Maps within Maps, which recorders
+// took from the event before: an iteration's is in its details, and a Map's
+// success tells of the state whose exit follows from the same event.
+func (e *Expected) mendStates() {
+	for i := range e.Events {
+		event := &e.Events[i]
+		if details, ok := event.Details.(map[string]any); ok && strings.HasPrefix(event.Type, "MapIteration") {
+			if name, ok := details["name"].(string); ok {
+				event.State = &name
+			}
 		}
-		if !found {
-			return false
+		if event.Type != "MapStateSucceeded" {
+			continue
+		}
+		for _, later := range e.Events[i+1:] {
+			if later.Type == "MapStateExited" && later.Prev == event.Prev {
+				event.State = later.State
+				break
+			}
 		}
 	}
-	return true
+}
+
+// Foreign returns what the execution needs that is no part of the language
+// itself, "" if there is nothing: a service besides Lambda and S3, a distributed
+// Map, an activity or a token that is handed back.
+func (e *Execution) Foreign() string {
+	for _, need := range e.Requires {
+		if need == "distributed_map" || need == "callback" || need == "activity" {
+			return need
+		}
+	}
+	if !e.WithoutServices("lambda", "s3", "aws-sdk:s3") {
+		return "another service"
+	}
+	return ""
+}
+
+// WithoutServices reports whether the execution needs no service but the named
+// ones.
+func (e *Execution) WithoutServices(but ...string) bool {
+	return !slices.ContainsFunc(e.Requires, func(need string) bool {
+		service, ok := strings.CutPrefix(need, "service:")
+		return ok && !slices.Contains(but, service)
+	})
+}
+
+var bucketName = regexp.MustCompile(`"Bucket":\s*"([^"{]+)"`)
+
+// Buckets returns the names of the buckets that the execution reads and writes.
+func (e *Execution) Buckets() []string {
+	var names []string
+	for _, object := range e.Objects {
+		names = append(names, object.Bucket)
+	}
+	for _, match := range bucketName.FindAllSubmatch(e.Definition, -1) {
+		names = append(names, string(match[1]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Activities returns the ARNs of the activities that the execution's tasks are.
+func (e *Execution) Activities() []string {
+	var arns []string
+	for _, call := range e.Tasks {
+		if call.Kind == "activity" && !slices.Contains(arns, call.Resource) {
+			arns = append(arns, call.Resource)
+		}
+	}
+	return arns
+}
+
+// Worker returns the name that the workers of its activities gave, "" if none.
+func (e *Execution) Worker() string {
+	for i := range e.Expected.Events {
+		if details, ok := e.Expected.Events[i].Details.(map[string]any); ok {
+			if name, ok := details["workerName"].(string); ok {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // ARN returns the ARNs that the state machine and the execution had.

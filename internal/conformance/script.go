@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -39,16 +40,65 @@ func (s *Script) Next(state, resource string, input json.RawMessage) (Answer, bo
 		}
 	}
 	if found < 0 {
-		return handled(s.handlers[resource], input)
+		return s.program(resource, input)
 	}
 	s.used[found] = true
 	a := s.calls[found].Result
 	a.spaced = s.calls[found].Kind == "lambda"
+	a.Submitted = s.calls[found].Submitted
 	return a, true
 }
 
 func sameResource(call *Call, resource string) bool {
 	return call.Resource == resource || "arn:aws:states:::"+call.ResourceType+":"+call.Resource == resource
+}
+
+// invoke is the service through which functions are called by their names.
+const invoke = "arn:aws:states:::lambda:invoke"
+
+// program answers as the program of a function does, be it called by its ARN or
+// through the service, which wraps what it answers.
+func (s *Script) program(resource string, input json.RawMessage) (Answer, bool) {
+	if resource != invoke {
+		return handled(s.handlers[resource], input)
+	}
+	var call struct {
+		FunctionName string          `json:"FunctionName"` //nolint:tagliatelle // the service's name
+		Payload      json.RawMessage `json:"Payload"`      //nolint:tagliatelle // the service's name
+	}
+	if err := json.Unmarshal(input, &call); err != nil {
+		return Answer{}, false
+	}
+	for arn, file := range s.handlers {
+		if call.FunctionName != arn && !strings.HasSuffix(arn, ":"+call.FunctionName) {
+			continue
+		}
+		a, ok := handled(file, call.Payload)
+		if a.spaced = false; a.Output != nil {
+			a.Output = invoked(a.Output)
+		}
+		return a, ok
+	}
+	return Answer{}, false
+}
+
+// invoked returns what Invoke makes of a function's result.
+func invoked(payload json.RawMessage) json.RawMessage {
+	headers := map[string]any{
+		"Connection": "keep-alive", "Content-Length": strconv.Itoa(len(jsonText(decoded(payload), true))), "Content-Type": "application/json",
+		"Date": "today", "X-Amz-Executed-Version": "$LATEST", "x-amzn-Remapped-Content-Length": "0", "x-amzn-RequestId": "x-amzn-RequestId",
+		"X-Amzn-Trace-Id": "t",
+	}
+	all := map[string]any{}
+	for name, value := range headers {
+		all[name] = []any{value}
+	}
+	all["x-amzn-RequestId"] = headers["x-amzn-RequestId"]
+	return json.RawMessage(jsonText(map[string]any{
+		"ExecutedVersion": "$LATEST", "Payload": decoded(payload), "SdkHttpMetadata": map[string]any{
+			"AllHttpHeaders": all, "HttpHeaders": headers, "HttpStatusCode": 200,
+		}, "SdkResponseMetadata": map[string]any{"RequestId": "r"}, "StatusCode": 200,
+	}, false))
 }
 
 // handled answers as the recorded Lambda functions did, by the names of their

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -13,13 +14,14 @@ type Tally struct {
 	of         [6]int // records that the level counts
 	categories map[string]*category
 	misses     []string
+	apart      map[string]int
 }
 
 type category struct{ reached, of int }
 
 // NewTally returns an empty tally of what, such as "asl/execution".
 func NewTally(what string) *Tally {
-	return &Tally{what: what, categories: map[string]*category{}}
+	return &Tally{what: what, categories: map[string]*category{}, apart: map[string]int{}}
 }
 
 // Add counts a record.
@@ -71,10 +73,33 @@ func (t *Tally) Print(tb testing.TB) {
 		c := t.categories[name]
 		tb.Logf("%s, category %s: L1 %d/%d", t.what, name, c.reached, c.of)
 	}
+	for _, why := range slices.Sorted(maps.Keys(t.apart)) {
+		tb.Logf("%s, not compared because of %s: %d", t.what, why, t.apart[why])
+	}
 	for _, miss := range t.misses {
 		tb.Logf("conformance %s: miss %s", t.what, miss)
 	}
+	var figures []figure
+	for level := 1; level <= 5; level++ {
+		figures = append(figures, figure{fmt.Sprintf("L%d", level), t.reached[level], t.of[level]})
+	}
+	coverage(tb, t.what, figures, t.misses)
 }
+
+// DemandLevels fails the test unless at least the given shares of all records
+// reach the levels, from L1 on.
+func (t *Tally) DemandLevels(tb testing.TB, least ...float64) {
+	tb.Helper()
+	for i, want := range least {
+		level := i + 1
+		if got := float64(t.reached[level]) / float64(max(1, t.of[level])); got < want {
+			tb.Errorf("%.1f %% of the records reach L%d; want %.0f %%", got*100, level, want*100)
+		}
+	}
+}
+
+// Apart counts a record that is not compared, by why.
+func (t *Tally) Apart(why string) { t.apart[why]++ }
 
 // Demand fails the test unless at least the given share of each category agrees
 // at L1, and all of the categories named.

@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -168,6 +170,20 @@ type TaskFlowAtom struct {
 	Failure       string          `json:"failure,omitempty"`
 	RevertFailure string          `json:"revert_failure,omitempty"`
 	RevertResult  json.RawMessage `json:"revert_result,omitempty"`
+}
+
+// TaskFlowFiles returns the names of the files of taskflow/ that hold records,
+// such as "named", and fails the test when there is none.
+func TaskFlowFiles(tb testing.TB) []string {
+	tb.Helper()
+	files, err := filepath.Glob(filepath.Join(Folder(tb), "taskflow", "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("%s holds no files taskflow/*.jsonl (%v)", Folder(tb), err)
+	}
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(file), ".jsonl")
+	}
+	return files
 }
 
 // TaskFlow returns the records of a file of taskflow/, such as "named".

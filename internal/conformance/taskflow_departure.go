@@ -1,20 +1,17 @@
 package conformance
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Departure returns the mark of the first of TaskFlow's peculiarities that the
 // record bears and that Ebb does not share, or "". Such a record is no measure
-// for Ebb. The marks are those of the records' format:
+// for Ebb. The marks are those of the records' format, and no others:
 //
-//	P1     failures of atoms that later succeeded are still shown
-//	P3     a run ends REVERTED although a revert failed
-//	P5     a missing value leaves its consumer RUNNING (P6: an optional one, too)
-//	P7     a refused reset has reset the atoms all the same
-//	P10    a failure below a retry that was left out cannot be charged
-//	R4     the walk back stops at a retry that was left out
+//	P1   failures of atoms that later succeeded are still shown
+//	P3   a run ends REVERTED although a revert failed
+//	P5   a missing value leaves its consumer RUNNING (P6: an optional one, too)
+//	P7   a refused reset has reset the atoms all the same
+//	P10  a failure below a retry that was left out cannot be charged
+//	R4   the walk back stops at a retry that was left out
 func (r *TaskFlowRecord) Departure() string {
 	last := map[string]string{}
 	for i := range r.Expect.Runs {
@@ -24,19 +21,19 @@ func (r *TaskFlowRecord) Departure() string {
 				last[atom] = change.To()
 			}
 		}
-		raised := strings.Join(run.Raised, " ")
+		raised := func(failure string) bool { return slices.Equal(run.Raised, []string{failure}) }
 		switch {
 		case len(run.RaisedStale) > 0 || slices.ContainsFunc(run.Calls, func(c TaskFlowCall) bool { return len(c.Stale) > 0 }):
 			return "P1"
 		case run.Flow == "REVERTED" && hasValue(last, "REVERT_FAILURE"):
 			return "P3"
-		case raised == "!NotFound" && run.Flow == "FAILURE":
+		case raised("!NotFound") && run.Flow == "FAILURE":
 			return "P5"
-		case raised == "!InvalidState" && run.Op == "reset_run":
+		case raised("!InvalidState") && run.Op == "reset_run":
 			return "P7"
-		case raised == "!StorageFailure":
+		case raised("!StorageFailure"):
 			return "P10"
-		case raised == "!InvalidState" && run.Flow == "RUNNING":
+		case raised("!InvalidState") && run.Flow == "RUNNING":
 			return "R4"
 		}
 	}

@@ -101,6 +101,11 @@ func TestDeparture(t *testing.T) {
 		}
 	}
 	rec := recordOf(t)
+	rec.Expect.Runs[0].Flow, rec.Expect.Runs[0].Raised = "FAILURE", []string{"!NotFound", "Boom(b#1)"}
+	if got := rec.Departure(); got != "" {
+		t.Errorf("departs by %q, which is no mark of the format", got)
+	}
+	rec = recordOf(t)
 	rec.Expect.Runs[0].RaisedStale = []string{"Boom(b#1)"}
 	if got := rec.Departure(); got != "P1" {
 		t.Errorf("departs by %q, want P1", got)

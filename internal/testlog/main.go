@@ -4,8 +4,8 @@
 //	testlog summary <log
 //
 // Watch prints a line for each package and the output of each failed test while the tests run.
-// Summary prints which tests were skipped and why, the lines in which tests report their conformance, and last of all
-// "N passed, M failed, K skipped", which counts subtests too.
+// Summary prints what failed with its output, 60 lines of it at most, which tests were skipped and why, the lines in
+// which tests report their conformance, and last of all "N passed, M failed, K skipped", which counts subtests too.
 //
 // Summary exits with 1 when a test failed, when none passed, and when one was skipped for want of a service that is here:
 // a test that needs a service and does not find it skips with "needs <service>: …", and such a skip is an oversight on a
@@ -52,6 +52,9 @@ func run(args []string, in io.Reader, out io.Writer) error {
 
 // summarise prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
 func summarise(t *tally, out io.Writer) error {
+	for i := range t.faults {
+		t.faults[i].tell(out)
+	}
 	oversights := 0
 	for _, s := range t.skips {
 		fmt.Fprintf(out, "skipped: %s: %s: %s\n", s.pkg, s.test, s.reason)

@@ -14,20 +14,28 @@ import (
 
 // event is one line of `go test -json`, as `go doc test2json` has it.
 type event struct {
-	Action  string `json:"Action"`
-	Package string `json:"Package"`
-	Test    string `json:"Test"` // empty: the event is the package's
-	Output  string `json:"Output"`
+	Action     string `json:"Action"`
+	Package    string `json:"Package"`
+	ImportPath string `json:"ImportPath"` // of a package that is built, instead of Package
+	Test       string `json:"Test"`       // empty: the event is the package's
+	Output     string `json:"Output"`
 }
 
 // tally is what a log comes to.
 type tally struct {
 	passed, failed int // tests, subtests, and packages that failed without a failed test
 	skips          []skip
+	faults         []fault
 	conformance    []string
 
 	open     map[string]map[string][]string // package, test: the lines of tests that have not ended
 	failures map[string]int                 // package: its failed tests
+}
+
+// fault is a test, or the build of a package, that failed.
+type fault struct {
+	pkg, test string
+	output    []string
 }
 
 // skip is a test that did not run.
@@ -81,6 +89,9 @@ func (t *tally) add(e event, course io.Writer) {
 		t.addOutput(e, course)
 	case "build-output":
 		fmt.Fprint(course, e.Output)
+		t.output(e.ImportPath, "", e.Output)
+	case "build-fail":
+		t.faulty(e.ImportPath, "")
 	case "pass", "fail", "skip":
 		if e.Test == "" {
 			t.endPackage(e, course)
@@ -97,44 +108,78 @@ func (t *tally) addOutput(e event, course io.Writer) {
 	switch {
 	case strings.HasPrefix(e.Output, "=== "): // a test starts, waits or goes on
 	case e.Test != "":
-		if t.open[e.Package] == nil {
-			t.open[e.Package] = map[string][]string{}
-		}
-		t.open[e.Package][e.Test] = append(t.open[e.Package][e.Test], e.Output)
+		t.output(e.Package, e.Test, e.Output)
 	case e.Output != "PASS\n" && e.Output != "FAIL\n": // the package's own line says it with name and time
 		fmt.Fprint(course, e.Output)
 	}
 }
 
+func (t *tally) output(pkg, test, line string) {
+	if t.open[pkg] == nil {
+		t.open[pkg] = map[string][]string{}
+	}
+	t.open[pkg][test] = append(t.open[pkg][test], line)
+}
+
+// take returns what a test wrote, and forgets it.
+func (t *tally) take(pkg, test string) []string {
+	output := t.open[pkg][test]
+	delete(t.open[pkg], test)
+	return output
+}
+
+// faulty notes a failure, and returns what the test wrote.
+func (t *tally) faulty(pkg, test string) []string {
+	output := t.take(pkg, test)
+	t.faults = append(t.faults, fault{pkg, test, output})
+	return output
+}
+
 func (t *tally) endTest(e event, course io.Writer) {
-	output := t.open[e.Package][e.Test]
-	delete(t.open[e.Package], e.Test)
 	switch e.Action {
 	case "pass":
 		t.passed++
+		t.take(e.Package, e.Test)
 	case "fail":
 		t.failed++
 		t.failures[e.Package]++
-		fmt.Fprint(course, strings.Join(output, ""))
+		fmt.Fprint(course, strings.Join(t.faulty(e.Package, e.Test), ""))
 	case "skip":
-		t.skips = append(t.skips, skip{e.Package, e.Test, reason(output)})
+		t.skips = append(t.skips, skip{e.Package, e.Test, reason(t.take(e.Package, e.Test))})
 	}
 }
 
 // endPackage counts a failure that is no test's: a build that broke, a process that died. The tests that were running
 // then have not ended; what they wrote is printed.
 func (t *tally) endPackage(e event, course io.Writer) {
-	unended := t.open[e.Package]
-	delete(t.open, e.Package)
 	if e.Action != "fail" {
+		delete(t.open, e.Package)
 		return
 	}
 	if t.failures[e.Package] == 0 {
 		t.failed++
 	}
-	for _, test := range slices.Sorted(maps.Keys(unended)) {
-		fmt.Fprint(course, strings.Join(unended[test], ""))
+	for _, test := range slices.Sorted(maps.Keys(t.open[e.Package])) {
+		fmt.Fprint(course, strings.Join(t.faulty(e.Package, test), ""))
 	}
+}
+
+// lines of a failed test's output that the summary repeats, from its beginning and its end.
+const (
+	firstLines = 20
+	lastLines  = 40
+)
+
+// tell prints whose failure it is, and what the test wrote: of much only the beginning and the end.
+func (f *fault) tell(out io.Writer) {
+	fmt.Fprintln(out, "FAILED:", strings.TrimSpace(f.pkg+" "+f.test))
+	lines := strings.SplitAfter(strings.Join(f.output, ""), "\n")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	if left := len(lines) - firstLines - lastLines; left > 0 {
+		gap := fmt.Sprintf("    … %d lines that stand above\n", left)
+		lines = slices.Concat(lines[:firstLines], []string{gap}, lines[len(lines)-lastLines:])
+	}
+	fmt.Fprint(out, strings.Join(lines, ""))
 }
 
 // reason returns what a skipped test said last.

@@ -64,7 +64,17 @@ func TestRun(t *testing.T) {
 			"summary good", "summary", good,
 			"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 0 failed, 1 skipped\n", nil,
 		},
-		{"summary bad", "summary", good + bad, "skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 3 failed, 1 skipped\n", errNotPassed},
+		{
+			"summary bad", "summary", good + bad,
+			"FAILED: bad TestC\n    c_test.go:3: one is not two\nFAILED: broken\nd.go:1: undefined: d\nFAILED: dead TestE\npanic: e\n" +
+				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 3 failed, 1 skipped\n", errNotPassed,
+		},
+		{
+			"summary of much", "summary", strings.Repeat(`{"Action":"output","Package":"p","Test":"TestM","Output":"m\n"}`+"\n", 100) +
+				`{"Action":"fail","Package":"p","Test":"TestM"}` + "\n" + good,
+			"FAILED: p TestM\n" + strings.Repeat("m\n", 20) + "    … 40 lines that stand above\n" + strings.Repeat("m\n", 40) +
+				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 1 failed, 1 skipped\n", errNotPassed,
+		},
 		{
 			"summary of nothing", "summary", "",
 			"FAIL: no test passed: is this the output of go test -json?\n0 passed, 0 failed, 0 skipped\n", errNotPassed,

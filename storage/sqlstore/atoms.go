@@ -7,7 +7,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Live atoms are in one table, the others in another; a path is in one of them.
+// Of the atoms that are not in the row of their run, see recent, live ones are in
+// one table, the others in another; a path is in one of them.
 const (
 	upsertLive = `INSERT INTO atoms (run, path, record) VALUES (?, ?, ?)
 ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
@@ -27,24 +28,37 @@ type atomRow struct {
 	Record []byte
 }
 
-func writeAtoms(ctx context.Context, w *session, n int64, atoms []storage.Atom, forget []string) error {
-	var record []byte
+// writeAtoms writes records into the tables, and reports in which there may be
+// some now. A record that changes its table is not looked for where there are
+// none.
+func writeAtoms(ctx context.Context, w *session, n int64, atoms []recentAtom, has parts) (parts, error) {
 	for i := range atoms {
-		upsert, other := upsertSettled, deleteLive
-		if atoms[i].Live {
-			upsert, other = upsertLive, deleteSettled
+		a := &atoms[i]
+		upsert, remove, in, other := upsertSettled, deleteLive, hasSettled, hasAtoms
+		if a.flags&recentLive != 0 {
+			upsert, remove, in, other = upsertLive, deleteSettled, hasAtoms, hasSettled
 		}
-		record, _ = atoms[i].AppendBinary(record[:0])
-		if _, err := w.exec(ctx, upsert, n, atoms[i].Path, record); err != nil {
-			return err
+		path := string(a.path)
+		if err := w.post(ctx, nil, upsert, n, path, a.record); err != nil {
+			return has, err
 		}
-		if _, err := w.exec(ctx, other, n, atoms[i].Path); err != nil {
-			return err
+		if has&other != 0 {
+			if err := w.post(ctx, nil, remove, n, path); err != nil {
+				return has, err
+			}
 		}
+		has |= in
 	}
+	return has, nil
+}
+
+func forgetAtoms(ctx context.Context, w *session, n int64, forget []string, has parts) error {
 	for _, path := range forget {
-		for _, query := range [...]string{deleteLive, deleteSettled} {
-			if _, err := w.exec(ctx, query, n, path); err != nil {
+		for query, in := range map[string]parts{deleteLive: hasAtoms, deleteSettled: hasSettled} {
+			if has&in == 0 {
+				continue
+			}
+			if err := w.post(ctx, nil, query, n, path); err != nil {
 				return err
 			}
 		}
@@ -52,12 +66,36 @@ func writeAtoms(ctx context.Context, w *session, n int64, atoms []storage.Atom, 
 	return nil
 }
 
-// readAtoms returns the atoms that a query selects, ordered by path.
-func readAtoms(ctx context.Context, s *session, n int64, query string, args ...any) ([]storage.Atom, error) {
+const selectRecent = `SELECT entries, recent FROM runs WHERE n = ?`
+
+// recentRow is the part of a run's row that goes with the tables of its records.
+type recentRow struct {
+	Entries int64
+	Recent  []byte
+}
+
+func readRecent(ctx context.Context, s *session, n int64) (row recentRow, err error) {
+	err = s.get(ctx, &row, selectRecent, n)
+	return row, err
+}
+
+// liveAtoms returns the atoms of a run that are needed to go on with it, ordered
+// by path.
+func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, error) {
 	var rows []atomRow
-	if err := s.all(ctx, &rows, query, append([]any{n}, args...)...); err != nil {
+	if row.Has&hasAtoms != 0 {
+		if err := s.all(ctx, &rows, selectLiveAtoms, row.N); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := recent(row.Recent).over(rows, liveAtom)
+	if err != nil {
 		return nil, err
 	}
+	return decodeAtoms(ctx, s, row.N, rows)
+}
+
+func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow) ([]storage.Atom, error) {
 	payload := payloadsOf(ctx, s, n)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
@@ -72,25 +110,61 @@ func readAtoms(ctx context.Context, s *session, n int64, query string, args ...a
 
 // Atoms returns all atoms of a run.
 func (s *Store) Atoms(ctx context.Context, run string) (out []storage.Atom, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
-		out, err = readAtoms(ctx, r, n, selectAtoms)
+	err = s.viewRun(ctx, run, func(r *session, n int64) error {
+		row, err := readRecent(ctx, r, n)
+		if err != nil {
+			return err
+		}
+		var rows []atomRow
+		if err := r.all(ctx, &rows, selectAtoms, n); err != nil {
+			return err
+		}
+		if rows, err = recent(row.Recent).over(rows, anyAtom); err != nil {
+			return err
+		}
+		out, err = decodeAtoms(ctx, r, n, rows)
 		return err
 	})
 	return out, err
 }
 
 // Atom returns one atom of a run.
-func (s *Store) Atom(ctx context.Context, run, path string) (out storage.Atom, err error) {
+func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
+	found, err := s.AtomsAt(ctx, run, path)
+	if err != nil {
+		return storage.Atom{}, err
+	}
+	if len(found) == 0 {
+		return storage.Atom{}, fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
+	}
+	return found[0], nil
+}
+
+// AtomsAt returns the atoms at these paths.
+func (s *Store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		found, err := readAtoms(ctx, r, n, selectAtom, path)
+		row, err := readRecent(ctx, r, n)
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
+		newest, err := recent(row.Recent).byPath()
+		if err != nil {
+			return err
 		}
-		out = found[0]
-		return nil
+		var rows []atomRow
+		for _, path := range paths {
+			if a, there := newest[path]; there {
+				rows = append(rows, atomRow{path, a.record})
+				continue
+			}
+			var older []atomRow
+			if err := r.all(ctx, &older, selectAtom, n, path); err != nil {
+				return err
+			}
+			rows = append(rows, older...)
+		}
+		out, err = decodeAtoms(ctx, r, n, rows)
+		return err
 	})
 	return out, err
 }

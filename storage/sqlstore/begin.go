@@ -14,38 +14,64 @@ import (
 )
 
 // claims remembers of each claim that this store handed out what spares its
-// commits a look and a write.
+// commits looks and writes.
 type claims struct {
-	mu   sync.Mutex
-	byID map[string]*claimed
+	mu    sync.Mutex
+	byID  map[string]*claimed
+	later map[string]*claimed // of those that begin with their first commit, perhaps never
 }
+
+// maxLater is how many claims are remembered that have not begun.
+const maxLater = 10_000
 
 // claimed is a run under a claim. It is not changed.
 type claimed struct {
-	n    int64
-	rest ending // what the row says
+	n      int64
+	lane   int64  // 0 when no limit counts it
+	rest   ending // what the row says
+	has    parts  // in which tables there may be atoms
+	recent recent
 }
 
-func (c *claims) put(id string, n int64, rest ending) {
+func claimedOf(row *runRow) *claimed {
+	return &claimed{n: row.N, lane: row.Lane, rest: row.ending(), has: row.Has, recent: row.Recent}
+}
+
+func (c *claims) put(id string, is *claimed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID == nil {
 		c.byID = map[string]*claimed{}
 	}
-	c.byID[id] = &claimed{n: n, rest: rest}
+	delete(c.later, id)
+	c.byID[id] = is
+}
+
+// putLater is put for a claim that has not begun.
+func (c *claims) putLater(id string, is *claimed) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.later == nil || len(c.later) >= maxLater {
+		c.later = map[string]*claimed{}
+	}
+	c.later[id] = is
 }
 
 // get returns nil when nothing is known, which costs a commit no more than time.
 func (c *claims) get(id string) *claimed {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.byID[id]
+	if is := c.byID[id]; is != nil {
+		return is
+	}
+	return c.later[id]
 }
 
 func (c *claims) drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byID, id)
+	delete(c.later, id)
 }
 
 const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = ? WHERE n = ?`
@@ -56,15 +82,12 @@ const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = 
 func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string) (dead *filelock.Lock, err error) {
 	if row.Owner != "" {
 		var alive bool
-		dead, alive, err = s.probe(row.Owner)
+		dead, alive, err = s.inherit(ctx, w, row.Owner)
 		if err != nil {
-			return nil, err
+			return dead, err
 		}
 		if alive {
 			return nil, s.owned(ctx, w, row)
-		}
-		if err := bury(ctx, w, row.Owner); err != nil {
-			return dead, err
 		}
 	}
 	row.Fence++
@@ -76,10 +99,27 @@ func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string)
 	return dead, err
 }
 
+// inherit frees what an owner had, unless it is alive.
+func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *filelock.Lock, alive bool, err error) {
+	if s.server != nil {
+		alive, err = s.inheritExpired(ctx, w, owner)
+		return nil, alive, err
+	}
+	dead, alive, err = s.probe(owner)
+	if alive || err != nil {
+		return nil, alive, err
+	}
+	if err := bury(ctx, w, owner); err != nil {
+		return dead, false, err
+	}
+	_, err = w.exec(ctx, w.dialect.strike, owner)
+	return dead, false, err
+}
+
 // owned returns the error that names the owner of a run.
 func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 	var owner ownerRow
-	err := w.get(ctx, &owner, selectOwner, row.Owner)
+	err := w.get(ctx, &owner, w.dialect.owners+thisOwner, row.Owner)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -88,14 +128,41 @@ func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 	return &storage.OwnedError{Run: row.ID, Owner: o}
 }
 
-// Begin takes the run over and loads it.
+// Begin takes the run over, if there is a place for it, and loads it.
 func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	claim, snap, err := s.takeOver(ctx, run, true)
+	if errors.Is(err, storage.ErrLimited) { // perhaps only by those who are dead
+		if err := s.buryDead(ctx); err != nil {
+			return claim, nil, failed(s.file, "read", err)
+		}
+		return s.takeOver(ctx, run, true)
+	}
+	return claim, snap, err
+}
+
+// Seize takes the run over whatever the limits, and loads it.
+func (s *Store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	return s.takeOver(ctx, run, false)
+}
+
+func (s *Store) takeOver(ctx context.Context, run string, limited bool) (storage.Claim, *storage.Snapshot, error) {
+	for by := time.Now().Add(dying); ; {
+		claim, snap, err := s.begin(ctx, run, limited)
+		owned, is := errors.AsType[*storage.OwnedError](err)
+		if !is || !s.gone(&owned.Owner) || time.Now().After(by) || wait(ctx, 5*time.Millisecond) != nil {
+			return claim, snap, err
+		}
+	}
+}
+
+func (s *Store) begin(ctx context.Context, run string, limited bool) (storage.Claim, *storage.Snapshot, error) {
 	var (
 		row  *runRow
 		snap *storage.Snapshot
 		dead *filelock.Lock
 	)
 	err := s.update(ctx, &write{
+		runs: []string{run},
 		do: func(ctx context.Context, w *session) (err error) {
 			if dead != nil { // from a batch that was spoilt
 				err, dead = dead.Close(), nil
@@ -103,8 +170,16 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 					return err
 				}
 			}
+			if err := w.hold(ctx, run); err != nil {
+				return err
+			}
 			if row, err = findRun(ctx, w, run); err != nil {
 				return err
+			}
+			if limited && row.Owner == "" {
+				if err := admit(ctx, w, run, row.N, row.Lane); err != nil {
+					return err
+				}
 			}
 			if dead, err = s.take(ctx, w, row, s.owner.ID); err == nil {
 				snap, err = load(ctx, w, row)
@@ -115,7 +190,7 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 			}
 			return err
 		},
-		then: func() { s.claims.put(row.Claim, row.N, row.ending()) },
+		then: func() { s.claims.put(row.Claim, claimedOf(row)) },
 	})
 	if dead != nil {
 		err = errors.Join(err, dead.Remove())
@@ -126,6 +201,50 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 	return storage.Claim{Run: run, Fence: row.Fence, ID: row.Claim}, snap, nil
 }
 
+// BeginNew makes a run and takes it over.
+func (s *Store) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
+	if err := run.Check(); err != nil {
+		return storage.Claim{}, nil, err
+	}
+	claim := storage.Claim{Run: run.ID, Fence: 1, ID: uuid.NewString()}
+	made := run.New()
+	made.Created = made.Created.Truncate(time.Microsecond).UTC()
+	made.Updated, made.Due = made.Created, time.Time{}
+	run.Created, run.Due = made.Created, time.Time{}
+	made.Fence, made.ClaimID, made.Owner = claim.Fence, claim.ID, s.owner.ID
+	var n int64
+	var limited *storage.LimitedError
+	err := s.update(ctx, &write{
+		do: func(ctx context.Context, w *session) (err error) {
+			if limited, err = noPlace(ctx, w, &run); err != nil {
+				return err
+			}
+			if limited != nil {
+				n, err = createRun(ctx, w, &run, storage.Claim{}, "")
+			} else {
+				n, err = createRun(ctx, w, &run, claim, s.owner.ID)
+			}
+			return err
+		},
+		then: func() {
+			if limited != nil {
+				return
+			}
+			s.claims.put(claim.ID, &claimed{n: n, rest: endingOf(&storage.Head{
+				State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
+				Output: run.Output, Failure: run.Failure,
+			})})
+		},
+	})
+	switch {
+	case err != nil:
+		return storage.Claim{}, nil, err
+	case limited != nil:
+		return storage.Claim{}, nil, limited
+	}
+	return claim, &storage.Snapshot{Run: made}, nil
+}
+
 // load reads what is needed to go on with a run.
 func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, error) {
 	run, err := row.record(ctx, s)
@@ -133,14 +252,24 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 		return nil, err
 	}
 	snap := &storage.Snapshot{Run: run}
-	if snap.Atoms, err = readAtoms(ctx, s, row.N, selectLiveAtoms); err != nil {
+	if snap.Atoms, err = liveAtoms(ctx, s, row); err != nil {
 		return nil, err
 	}
-	if snap.Letters, err = readLetters(ctx, s, row.N, row.ID); err != nil {
-		return nil, err
+	for _, part := range [...]struct {
+		is   parts
+		read func() error
+	}{
+		{hasLetters, func() (err error) { snap.Letters, err = readLetters(ctx, s, row.N, row.ID); return err }},
+		{hasTokens, func() (err error) { snap.Tokens, err = readTokens(ctx, s, selectOpenTokens, row.N); return err }},
+		{hasTimers, func() (err error) { snap.Timers, err = readTimers(ctx, s, row.N, row.ID); return err }},
+	} {
+		if row.Has&part.is != 0 {
+			if err := part.read(); err != nil {
+				return nil, err
+			}
+		}
 	}
-	snap.Tokens, err = readTokens(ctx, s, selectOpenTokens, row.N)
-	return snap, err
+	return snap, nil
 }
 
 const releaseRun = `UPDATE runs SET owner = '', due = ? WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND bell = ?`
@@ -148,7 +277,11 @@ const releaseRun = `UPDATE runs SET owner = '', due = ? WHERE n = ? AND fence = 
 // Release lets go of the run.
 func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
 	return s.update(ctx, &write{
+		runs: []string{claim.Run},
 		do: func(ctx context.Context, w *session) error {
+			if err := w.hold(ctx, claim.Run); err != nil {
+				return err
+			}
 			row, err := findRun(ctx, w, claim.Run)
 			if err != nil {
 				return err
@@ -189,6 +322,9 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 }
 
 func (s *Store) step(ctx context.Context, w *session, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) (*filelock.Lock, error) {
+	if err := w.hold(ctx, run); err != nil {
+		return nil, err
+	}
 	row, err := findRun(ctx, w, run)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 const (
 	firstLook = 2 * time.Millisecond
 	lastLook  = 50 * time.Millisecond
+	slowLook  = time.Second      // once nothing has come for as long as
+	quiet     = 10 * time.Minute // this
 )
 
 // A bell tells those who wait that something may have come. What this process
@@ -19,7 +21,8 @@ const (
 // not touch the disk. It is asked on the writer's connection, so what this
 // process commits does not count.
 type bell struct {
-	writer *writer // nil when the store only reads: then it rings never
+	writer *writer // nil when the store only reads, and on a server: then others are not looked for
+	tell   func()  // tells other processes; nil where they look themselves
 
 	mu      sync.Mutex
 	ring    chan struct{} // nil when nobody waits
@@ -48,8 +51,16 @@ func (b *bell) rung() <-chan struct{} {
 	return b.ring
 }
 
-// rang wakes those who wait.
+// rang says that this process has written what others may wait for.
 func (b *bell) rang() {
+	b.sound()
+	if b.tell != nil {
+		b.tell()
+	}
+}
+
+// sound wakes those who wait in this process.
+func (b *bell) sound() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ring != nil {
@@ -62,6 +73,7 @@ func (b *bell) rang() {
 func (b *bell) watch(ring <-chan struct{}) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
+	begun := time.Now()
 	for next := firstLook; ; next = min(next*3/2, lastLook) {
 		select {
 		case <-b.stop:
@@ -71,8 +83,11 @@ func (b *bell) watch(ring <-chan struct{}) {
 		case <-pause.C:
 		}
 		if b.changed(context.Background()) {
-			b.rang()
+			b.sound()
 			return
+		}
+		if time.Since(begun) > quiet {
+			next = slowLook
 		}
 		pause.Reset(next)
 	}
@@ -97,9 +112,12 @@ func (b *bell) close() {
 	close(b.stop)
 	b.mu.Unlock()
 	b.done.Wait()
-	b.rang()
+	b.sound()
 }
 
 // Rung returns a channel that is closed when something may have come: at once
-// for what this process writes, within 50 ms for what another does.
+// for what this process writes, within 50 ms for what another does; within 1 s
+// when nothing has come for ten minutes. On a server, other processes notify of
+// what they write; should that be lost, the channel is closed within about 1 s all
+// the same, and closed without cause about once in a second.
 func (s *Store) Rung() <-chan struct{} { return s.bell.rung() }

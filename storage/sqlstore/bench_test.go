@@ -2,9 +2,11 @@ package sqlstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,14 +27,14 @@ type stepper struct {
 	i     int64
 }
 
-func newStepper(b *testing.B, s storage.Store, run string) *stepper {
-	b.Helper()
+func newStepper(tb testing.TB, s storage.Store, run string) *stepper {
+	tb.Helper()
 	if err := s.Create(context.Background(), storage.Run{ID: run, Flow: "bench"}); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	claim, _, err := s.Begin(context.Background(), run)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &stepper{store: s, claim: claim}
 }
@@ -143,4 +145,62 @@ func BenchmarkBegin(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkRang is an owner of 10,000 runs who asks which were rung when one
+// was, beside as many runs of nobody that have letters.
+func BenchmarkRang(b *testing.B) {
+	const runs = 10_000
+	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": storage.Memory()} {
+		b.Run(name, func(b *testing.B) {
+			own := fmt.Sprint(name, "-", b.N, "-")
+			race(64, func(i int) {
+				for ; i < runs; i += 64 {
+					mine, other := fmt.Sprint(own, i), fmt.Sprint(own, "other-", i)
+					err := errors.Join(
+						s.Create(b.Context(), storage.Run{ID: mine}), s.Create(b.Context(), storage.Run{ID: other}),
+						s.Send(b.Context(), storage.Letter{Run: mine, Kind: "old"}, storage.Letter{Run: other, Kind: "old"}),
+					)
+					if _, _, begun := s.Begin(b.Context(), mine); err != nil || begun != nil {
+						b.Error(err, begun)
+					}
+				}
+			})
+			_, now, err := s.Rang(b.Context(), 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := s.Send(b.Context(), storage.Letter{Run: own + "77", Kind: "new"}); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				rung, _, err := s.Rang(b.Context(), now)
+				if err != nil || len(rung) != 1 || rung[0].Bell != 2 {
+					b.Fatal(rung, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTransact is a user's row written with its record.
+func BenchmarkTransact(b *testing.B) {
+	s := openBench(b)
+	claim := newStepper(b, s, "a").claim
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := add(b.Context(), s, claim, fmt.Sprint(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// race calls f on n goroutines and waits for them.
+func race(n int, f func(i int)) {
+	var done sync.WaitGroup
+	for i := range n {
+		done.Go(func() { f(i) })
+	}
+	done.Wait()
 }

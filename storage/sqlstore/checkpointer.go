@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/jmoiron/sqlx"
@@ -32,7 +33,7 @@ type checkpointer struct {
 }
 
 func newCheckpointer(ctx context.Context, db *sqlx.DB, w *writer) (*checkpointer, error) {
-	s, err := newSession(ctx, db)
+	s, err := newSession(ctx, db, fileDialect)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +63,30 @@ func (c *checkpointer) loop(ctx context.Context) {
 			return
 		case <-c.wake:
 		}
-		// What fails is done again next time: nothing leaves the WAL before it is
-		// safe in the database. At the end close reports what is still wrong.
-		frames, err := checkpoint(ctx, c.session, copyWAL)
-		if err == nil && frames > checkpointFrames {
-			_ = c.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
-				_, err := checkpoint(ctx, w, copyWAL)
+		// What fails in passing, as on a full disk, is done again next time: nothing
+		// leaves the WAL before it is safe in the database. At the end close reports
+		// what is still wrong.
+		wal, err := c.copy(ctx, c.session)
+		if err == nil && wal.Log > checkpointFrames {
+			err = c.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
+				_, err := c.copy(ctx, w)
 				return err
 			}})
 		}
+		if unsynced(err) {
+			c.writer.breakDown(failed(c.writer.place, "copy the log", err))
+		}
 	}
+}
+
+// copy copies what can be copied without anybody waiting.
+func (c *checkpointer) copy(ctx context.Context, s *session) (walState, error) {
+	commits := c.writer.counts.commits.Load()
+	wal, err := checkpoint(ctx, s, copyWAL)
+	if err == nil {
+		c.writer.counts.copy(commits, wal)
+	}
+	return wal, err
 }
 
 const (
@@ -79,13 +94,38 @@ const (
 	emptyWAL = "PRAGMA wal_checkpoint(TRUNCATE)"
 )
 
-// checkpoint returns how many frames were in the WAL.
-func checkpoint(ctx context.Context, s *session, pragma string) (frames int64, err error) {
+// walState is what SQLite says of the WAL after a checkpoint.
+type walState struct {
+	Busy         bool // somebody was in the way
+	Log          int64
+	Checkpointed int64
+}
+
+func checkpoint(ctx context.Context, s *session, pragma string) (wal walState, err error) {
 	failpoint.Hit("sqlstore.walcheckpoint.before")
-	var row struct{ Busy, Log, Checkpointed int64 }
-	err = s.get(ctx, &row, pragma)
+	err = s.get(ctx, &wal, pragma)
 	failpoint.Hit("sqlstore.walcheckpoint.after")
-	return row.Log, err
+	return wal, err
+}
+
+// settle copies what a dead process left in the WAL into the database, and
+// empties the WAL, before anything is written behind it. In the WAL may be a
+// commit whose sync failed: everybody reads it from the kernel's memory, and it
+// is not on the disk. Were the next commit put behind this hole it would be
+// synced, acknowledged, and gone after a power cut. When an owner lives there is
+// no hole: it came by here, and what it failed to sync itself it does not show.
+func (s *Store) settle(ctx context.Context, w *session) error {
+	if s.resting() {
+		return nil
+	}
+	if lives, err := s.anyoneLives(); err != nil || lives {
+		return err
+	}
+	wal, err := checkpoint(ctx, w, emptyWAL)
+	if err == nil && wal.Busy {
+		err = fmt.Errorf("sqlstore: %s: another program is reading in it, and keeps what the last process left from being made safe: end that program", s.file)
+	}
+	return err
 }
 
 // close empties the WAL, if no other process is in the way.

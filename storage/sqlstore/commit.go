@@ -12,6 +12,7 @@ import (
 type ending struct {
 	state, outcome, undone uint8
 	hold                   bool
+	lost                   int64
 	started, ended         time.Time
 	outputRef              int64
 	output, failure        string
@@ -19,7 +20,7 @@ type ending struct {
 
 func (r *runRow) ending() ending {
 	return ending{
-		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold,
+		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold, lost: r.Lost,
 		started: r.Started.time(), ended: r.Ended.time(),
 		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure),
 	}
@@ -27,7 +28,7 @@ func (r *runRow) ending() ending {
 
 func endingOf(h *storage.Head) ending {
 	e := ending{
-		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
+		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold, lost: h.Lost,
 		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
 		failure: string(storage.EncodeFailure(h.Failure)),
 	}
@@ -45,38 +46,27 @@ func (e ending) same(o ending) bool {
 	return started && ended && e == o
 }
 
-const (
-	// guardRun is the first statement of each checkpoint: guard, lock and
-	// counters in one. No row changed: the claim is void, or it was done before.
-	guardRun = `UPDATE runs SET
-  seq = seq + 1, entries = ?, events = ?, refs = ?, undos = undos + ?, updated = ?, memory = coalesce(?, memory)
-WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?
-  AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (? < 0 OR undos = ?)`
-	// stepRun is the same within a Step, which holds the run by its transaction.
-	stepRun = `UPDATE runs SET
-  seq = seq + 1, entries = ?, events = ?, refs = ?, undos = undos + ?, updated = ?, memory = coalesce(?, memory), due = ?
-WHERE n = ?`
-	endRun = `UPDATE runs SET
-  state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?
-WHERE n = ?`
-	leaveRun = `UPDATE runs SET owner = '', due = CASE WHEN bell = ? THEN ? ELSE ? END WHERE n = ?`
-)
-
 // Commit writes a checkpoint under a claim.
 func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if err := cp.Check(); err != nil {
 		return err
 	}
-	c := commit{claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
+	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
 	err := s.update(ctx, &write{
 		checkpoint: true,
 		do:         c.write,
+		judge: func(ctx context.Context, w *session) error {
+			err := judge(ctx, w, claim, cp)
+			c.before = err == nil
+			return err
+		},
+		runs: append(addressees(cp.Letters), claim.Run),
 		then: func() {
 			switch {
-			case cp.Head.Release:
+			case cp.Head.Release, c.before:
 				s.claims.drop(claim.ID)
-			case c.ended:
-				s.claims.put(claim.ID, c.n, c.rest)
+			default:
+				s.claims.put(claim.ID, &claimed{n: c.n, lane: c.lane, rest: c.rest, has: c.has, recent: c.turn.row})
 			}
 			if rings(cp) {
 				s.bell.rang()
@@ -96,48 +86,61 @@ func rings(cp *storage.Checkpoint) bool {
 
 // A commit is a checkpoint on its way into the database.
 type commit struct {
+	owner string
 	claim storage.Claim
 	cp    *storage.Checkpoint
 	known *claimed // nil when nothing is known
 	rest  ending
 
-	n     int64 // the run's number
-	ended bool  // the ending was written
+	n    int64 // the run's number
+	lane int64 // 0 when no limit counts it
+	has  parts // in which tables there may be atoms
+	turn turnover
+
+	before bool // it was committed before
+}
+
+const selectNewest = `SELECT o.n, coalesce(r.lane, 0) AS lane, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
+
+// look finds out what has to be known of the run.
+func (c *commit) look(ctx context.Context, w *session) error {
+	newest := c.known
+	if newest == nil {
+		var row struct {
+			N, Lane int64
+			Recent  []byte
+		}
+		if err := w.hold(ctx, c.claim.Run); err != nil {
+			return err
+		}
+		if err := w.get(ctx, &row, selectNewest, c.claim.Run); err != nil {
+			return notFound(err, "run", c.claim.Run)
+		}
+		newest = &claimed{n: row.N, lane: row.Lane, has: hasAtoms | hasSettled, recent: row.Recent}
+	}
+	c.n, c.lane, c.has = newest.n, newest.lane, newest.has
+	var err error
+	c.turn, err = newest.recent.turn(&w.scratch, c.cp)
+	return err
 }
 
 func (c *commit) write(ctx context.Context, w *session) (err error) {
-	h, cp := &c.cp.Head, c.cp
-	if c.known != nil {
-		c.n = c.known.n
-	} else if c.n, err = numberOf(ctx, w, c.claim.Run); err != nil {
+	c.before = false
+	if err := c.look(ctx, w); err != nil {
 		return err
 	}
-	undos := int64(-1) // any
-	if len(cp.Push) > 0 {
-		undos = cp.Push[0].N - 1 + int64(cp.Pop)
+	head := c.writeHead
+	if c.claim.BeginsWith(c.cp) {
+		if err := c.admit(ctx, w); err != nil {
+			return err
+		}
+		head = c.begin
 	}
-	passed, err := w.exec(ctx, guardRun,
-		h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory),
-		c.n, c.claim.Fence, c.claim.ID, h.Seq,
-		h.Entries-int64(len(cp.History)), h.Events-events(cp), h.Refs-int64(len(cp.Payloads)), cp.Pop, undos, undos)
-	if err != nil {
+	if err := head(ctx, w); err != nil {
 		return err
 	}
-	if passed == 0 {
-		return judge(ctx, w, c.claim, cp)
-	}
-	c.ended = c.known == nil || !c.rest.same(c.known.rest)
-	if c.ended {
-		if err := writeEnding(ctx, w, c.n, c.rest); err != nil {
-			return err
-		}
-	}
-	if h.Release {
-		if _, err := w.exec(ctx, leaveRun, h.Bell, micros(h.Due), micros(time.Now()), c.n); err != nil {
-			return err
-		}
-	}
-	return writeContents(ctx, w, c.n, c.claim.Run, cp)
+	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, c.has)
+	return err
 }
 
 // events returns how many lines of the language's history are in cp.
@@ -158,46 +161,20 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	_, err = cp.Guard(&storage.Run{
-		Fence: row.Fence, ClaimID: row.Claim, Owner: row.Owner,
+		Fence: row.Fence, ClaimID: row.Claim, Owner: row.Owner, Bell: row.Bell,
 		Seq: row.Seq, Entries: row.Entries, Events: row.Events, Refs: row.Refs, Undos: row.Undos,
 	}, claim)
 	return err
 }
 
-func writeEnding(ctx context.Context, w *session, n int64, e ending) error {
-	var output, failure []byte
-	if e.output != "" {
-		output = []byte(e.output)
-	}
-	if e.failure != "" {
-		failure = []byte(e.failure)
-	}
-	_, err := w.exec(ctx, endRun, e.state, e.outcome, e.undone, e.hold,
-		micros(e.started), micros(e.ended), e.outputRef, output, failure, n)
-	return err
-}
-
-// writeStep writes the checkpoint of a Step, which was judged.
-func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
-	h := &cp.Head
-	if _, err := w.exec(ctx, stepRun,
-		h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), micros(h.Due), row.N); err != nil {
-		return err
-	}
-	if rest := endingOf(h); !rest.same(row.ending()) {
-		if err := writeEnding(ctx, w, row.N, rest); err != nil {
-			return err
-		}
-	}
-	return writeContents(ctx, w, row.N, row.ID, cp)
-}
-
-// writeContents writes all of a checkpoint but its head.
-func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint) error {
+// writeContents writes all of a checkpoint but the run's row. It reports in which
+// tables there may be atoms now.
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *turnover, has parts) (parts, error) {
 	for _, write := range [...]func() error{
+		func() error { return writeOrigin(ctx, w, n, cp) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
-		func() error { return writeAtoms(ctx, w, n, cp.Atoms, cp.Forget) },
-		func() error { return writeHistory(ctx, w, n, cp.History) },
+		func() (err error) { has, err = t.write(ctx, w, n, has); return err },
+		func() error { return forgetAtoms(ctx, w, n, cp.Forget, has) },
 		func() error { return writeUndo(ctx, w, n, cp) },
 		func() error { return writeTimers(ctx, w, n, cp.Timers) },
 		func() error { return writeTokens(ctx, w, n, cp.Tokens) },
@@ -205,13 +182,52 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 		func() error { return writeOutbox(ctx, w, run, cp.Outbox) },
 		func() error { return writeChildren(ctx, w, cp) },
 		func() error { return deliverAll(ctx, w, cp.Letters, true) },
-		func() error { return endJob(ctx, w, cp.Job) },
+		func() error { return endJobOf(ctx, w, run, cp.Job) },
 	} {
 		if err := write(); err != nil {
+			return has, err
+		}
+	}
+	return has, nil
+}
+
+const (
+	replaceInput     = `UPDATE origins SET input_ref = ?, input = ? WHERE n = ?`
+	replaceStructure = `UPDATE origins SET structure = ? WHERE n = ?`
+	replaceLabel     = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET value = excluded.value`
+	deleteLabel      = `DELETE FROM labels WHERE run = ? AND key = ?`
+)
+
+// writeOrigin writes what few checkpoints change of what the run was begun with.
+func writeOrigin(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
+	if in := cp.Input; in != nil {
+		var inline []byte
+		if in.Ref == 0 {
+			inline = in.Data
+		}
+		if err := w.post(ctx, nil, replaceInput, in.Ref, inline, n); err != nil {
+			return err
+		}
+	}
+	if cp.Structure != "" {
+		if err := w.post(ctx, nil, replaceStructure, cp.Structure, n); err != nil {
+			return err
+		}
+	}
+	for key, value := range cp.Labels {
+		if err := writeLabel(ctx, w, n, key, value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeLabel sets a label, or takes it away.
+func writeLabel(ctx context.Context, w *session, n int64, key, value string) error {
+	if value == "" {
+		return w.post(ctx, nil, deleteLabel, n, key)
+	}
+	return w.post(ctx, nil, replaceLabel, n, key, value)
 }
 
 func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) error {
@@ -219,7 +235,7 @@ func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) erro
 		if child.Due.IsZero() {
 			child.Due = cp.Head.Time
 		}
-		if err := createRun(ctx, w, &child); err != nil {
+		if _, err := createRun(ctx, w, &child, storage.Claim{}, ""); err != nil {
 			return err
 		}
 	}

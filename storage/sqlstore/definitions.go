@@ -10,24 +10,32 @@ const (
 	insertDefinition = `INSERT INTO definitions (hash, name, version, language, text, created)
 VALUES (?1, ?2, (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE name = ?2), ?3, ?4, ?5)
 ON CONFLICT (hash) DO NOTHING`
+	selectNamed = `SELECT hash, name, version, language, created FROM definitions WHERE ?1 = '' OR name = ?1 ORDER BY name, version DESC`
+
 	selectDefinition = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = ?`
 )
 
-func findDefinition(ctx context.Context, s *session, hash string) (storage.Definition, error) {
-	var row struct {
-		Hash     string
-		Name     string
-		Version  int64
-		Language string
-		Text     []byte
-		Created  moment
+type definitionRow struct {
+	Hash     string
+	Name     string
+	Version  int64
+	Language string
+	Text     []byte
+	Created  moment
+}
+
+func (r *definitionRow) definition() storage.Definition {
+	return storage.Definition{
+		Hash: r.Hash, Name: r.Name, Version: r.Version, Language: r.Language, Text: r.Text, Created: r.Created.time(),
 	}
+}
+
+func findDefinition(ctx context.Context, s *session, hash string) (storage.Definition, error) {
+	var row definitionRow
 	if err := s.get(ctx, &row, selectDefinition, hash); err != nil {
 		return storage.Definition{}, notFound(err, "definition", hash)
 	}
-	return storage.Definition{
-		Hash: row.Hash, Name: row.Name, Version: row.Version, Language: row.Language, Text: row.Text, Created: row.Created.time(),
-	}, nil
+	return row.definition(), nil
 }
 
 // PutDefinition stores a definition unless it is there.
@@ -54,4 +62,20 @@ func (s *Store) Definition(ctx context.Context, hash string) (def storage.Defini
 		return err
 	})
 	return def, err
+}
+
+// Definitions lists the definitions of that name.
+func (s *Store) Definitions(ctx context.Context, name string) (out []storage.Definition, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var rows []definitionRow
+		if err := r.all(ctx, &rows, selectNamed, name); err != nil {
+			return err
+		}
+		out = make([]storage.Definition, len(rows))
+		for i := range rows {
+			out[i] = rows[i].definition()
+		}
+		return nil
+	})
+	return out, err
 }

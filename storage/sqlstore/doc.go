@@ -1,10 +1,13 @@
-// Package sqlstore keeps runs in a SQLite database.
+// Package sqlstore keeps runs in a SQLite database, or on PostgreSQL.
 //
 //	s, err := sqlstore.Open(ctx, "sqlite:work.db")
 //	if err != nil {…}
 //	defer s.Close()
 //
-// What it promises:
+// On PostgreSQL, which is for several machines, make the tables with [Migrate]
+// first, and open "postgres://…"; see docs/how-to/deploy-on-postgresql.md.
+//
+// What it promises for files:
 //
 //   - A commit that returned nil survives the death of the process and a power
 //     cut (WAL, synchronous=FULL). One that did not return is there as a whole or

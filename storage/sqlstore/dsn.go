@@ -16,7 +16,7 @@ func fileOf(dsn string) (string, error) {
 	scheme, _, found := strings.Cut(path, "://")
 	switch {
 	case found && !isURL:
-		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH or a path", scheme)
+		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH, a path, or postgres://…", scheme)
 	case strings.HasPrefix(path, "file:"):
 		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path", dsn)
 	case path == "":

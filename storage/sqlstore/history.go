@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -11,7 +10,7 @@ import (
 )
 
 const (
-	insertHistory = `INSERT INTO history (run, first, event, entries) VALUES (?, ?, ?, ?)`
+	insertHistory = `INSERT INTO history (run, first, entries) VALUES (?, ?, ?)`
 	selectHistory = `SELECT first, entries FROM history
 WHERE run = ?1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = ?1 AND first <= ?2), 0) ORDER BY first`
 )
@@ -21,23 +20,20 @@ type historyRow struct {
 	Entries []byte `db:"entries"`
 }
 
-func writeHistory(ctx context.Context, w *session, n int64, entries []storage.Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
-	var event any
-	if i := slices.IndexFunc(entries, func(e storage.Entry) bool { return e.Kind == storage.EntryEvent }); i >= 0 {
-		event = entries[i].Number
-	}
-	_, err := w.exec(ctx, insertHistory, n, entries[0].Seq, event, storage.AppendHistory(nil, entries))
-	return err
-}
-
 // History returns entries with numbers above after.
 func (s *Store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
+		row, err := readRecent(ctx, r, n)
+		if err != nil {
+			return err
+		}
+		count, lines, _, err := recent(row.Recent).history()
+		if err != nil {
+			return err
+		}
+		newest := historyRow{First: row.Entries - count + 1, Entries: lines}
 		var rows []historyRow
-		err := r.each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
+		err = r.each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
 			var row historyRow
 			err := found.StructScan(&row)
 			rows = append(rows, row)
@@ -46,6 +42,9 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		})
 		if err != nil {
 			return err
+		}
+		if limit <= 0 || newest.First <= after+int64(limit) {
+			rows = append(rows, newest)
 		}
 		payload := payloadsOf(ctx, r, n)
 		for _, row := range rows {

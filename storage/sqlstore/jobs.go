@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/google/uuid"
 )
 
 const (
@@ -21,16 +20,25 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	selectJobs = `SELECT n, id, run, flow, version, input, labels, priority, state, not_until, created,
   epoch, claim, owner, lease, attempts, failure FROM jobs`
 	selectJob = selectJobs + ` WHERE id = ?`
-	// selectClaimable selects jobs that are unclaimed, scheduled and due, or
-	// claimed under a lease that has run out, in the order of claiming.
-	selectClaimable = selectJobs + `
-WHERE state IN (0, 1, 3) AND CASE state WHEN 1 THEN lease < ?1 ELSE not_until IS NULL OR not_until <= ?1 END
-ORDER BY priority DESC, n`
-	claimJob = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = ?, owner = ?, lease = ?
+	// Jobs whose time has come, and those whose lease has run out, are made
+	// unclaimed by whoever looks for such.
+	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?)`
+	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?`
+	anyFree       = `SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 0)
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = 1 AND lease < ?1)`
+	// selectClaimable selects those that may be claimed, behind a priority and
+	// number, in the order of claiming.
+	selectClaimable = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2) ORDER BY priority DESC, n LIMIT ?3 + 0`
+	claimJob        = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = ?, owner = ?, lease = ?
 WHERE n = ?`
-	renewJob  = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
+	renewJob  = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
+	bindToRun = `UPDATE jobs SET state = 1, claim = '', owner = '', lease = NULL, attempts = 0
+WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
 	finishJob = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, claim = '', owner = '', lease = NULL
 WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
+	changeState = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, attempts = 0, claim = '', owner = '', lease = NULL
+WHERE id = ? AND state = ? AND claim = ''`
 )
 
 type jobRow struct {
@@ -79,41 +87,27 @@ func findJob(ctx context.Context, s *session, id string) (storage.Job, error) {
 	return row.job()
 }
 
-// PostJob adds a job.
-func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
-	if err := job.Check(); err != nil {
-		return err
-	}
-	var labels []byte
-	if len(job.Labels) > 0 {
-		var err error
-		if labels, err = json.Marshal(job.Labels); err != nil {
-			return fmt.Errorf("sqlstore: labels of job %q: %w", job.ID, err)
-		}
-	}
-	return s.update(ctx, &write{
-		do: func(ctx context.Context, w *session) error {
-			made, err := w.exec(ctx, insertJob, job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
-				job.Priority, job.State, micros(job.NotUntil), micros(orNow(job.Created)), storage.EncodeFailure(job.Failure))
-			if err == nil && made == 0 {
-				return fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
-			}
-			return err
-		},
-		then: s.bell.rang,
-	})
-}
-
 // ClaimJobs claims jobs.
 func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []storage.Job, err error) {
 	if s.readOnly {
-		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.file)
+		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
 	if err := s.buryDead(ctx); err != nil {
 		return nil, err
 	}
+	var free bool
+	err = s.view(ctx, func(r *session) error {
+		now, err := r.now(ctx)
+		if err != nil {
+			return err
+		}
+		return r.get(ctx, &free, anyFree, micros(now))
+	})
+	if err != nil || !free { // an empty board costs no turn to write
+		return nil, err
+	}
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		claimed, err = s.claimJobs(ctx, w, q, time.Now())
+		claimed, err = s.claimJobs(ctx, w, q)
 		return err
 	}})
 	if err != nil {
@@ -122,23 +116,17 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	return claimed, nil
 }
 
-func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim, now time.Time) ([]storage.Job, error) {
-	var numbers []int64
-	var jobs []storage.Job
-	err := w.each(ctx, selectClaimable, []any{micros(now)}, func(rows *sqlx.Rows) (bool, error) {
-		var row jobRow
-		if err := rows.StructScan(&row); err != nil {
-			return false, err
+func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) ([]storage.Job, error) {
+	now, err := w.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, free := range [...]string{jobsDue, jobsAbandoned} {
+		if _, err := w.exec(ctx, free, micros(now)); err != nil {
+			return nil, err
 		}
-		job, err := row.job()
-		if err != nil {
-			return false, err
-		}
-		if q.Takes(&job) {
-			numbers, jobs = append(numbers, row.N), append(jobs, job)
-		}
-		return len(jobs) < max(q.Limit, 1), nil
-	})
+	}
+	numbers, jobs, err := claimable(ctx, w, q)
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +136,42 @@ func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim, n
 		j.Epoch++
 		j.Attempts++
 		j.Lease = time.UnixMicro(now.Add(q.Lease).UnixMicro()).UTC()
-		if _, err := w.exec(ctx, claimJob, j.ClaimID, j.Owner, micros(j.Lease), numbers[i]); err != nil {
+		if err := w.post(ctx, nil, claimJob, j.ClaimID, j.Owner, micros(j.Lease), numbers[i]); err != nil {
 			return nil, err
 		}
 	}
 	return jobs, nil
+}
+
+// claimable returns the first jobs that a claim takes, and their numbers, looking
+// through them by pages. Where others write too, those that they are about to
+// claim are left out.
+func claimable(ctx context.Context, w *session, q storage.JobClaim) (numbers []int64, jobs []storage.Job, err error) {
+	limit := max(q.Limit, 1)
+	priority, n := int64(math.MaxInt64), int64(0)
+	for page := limit; ; page = min(2*page, 1000) {
+		var rows []jobRow
+		if err := w.all(ctx, &rows, selectClaimable+w.dialect.skip, priority, n, page); err != nil {
+			return nil, nil, err
+		}
+		for i := range rows {
+			job, err := rows[i].job()
+			if err != nil {
+				return nil, nil, err
+			}
+			if q.Takes(&job) {
+				numbers, jobs = append(numbers, rows[i].N), append(jobs, job)
+			}
+			if len(jobs) == limit {
+				return numbers, jobs, nil
+			}
+		}
+		if len(rows) < page {
+			return numbers, jobs, nil
+		}
+		last := &rows[len(rows)-1]
+		priority, n = int64(last.Priority), last.N
+	}
 }
 
 // changeJob runs an update of a claimed job.
@@ -170,23 +189,62 @@ func changeJob(ctx context.Context, w *session, id, query string, args ...any) e
 // RenewJob prolongs a claim.
 func (s *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		return changeJob(ctx, w, id, renewJob, micros(time.Now().Add(lease)), id, epoch, claim)
+		now, err := w.now(ctx)
+		if err != nil {
+			return err
+		}
+		return changeJob(ctx, w, id, renewJob, micros(now.Add(lease)), id, epoch, claim)
 	}})
 }
 
-// endJob ends a claim; nil is none.
-func endJob(ctx context.Context, w *session, end *storage.JobEnd) error {
+// endJobOf ends the job of a run within the checkpoint; nil is none.
+func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
 	if end == nil {
 		return nil
 	}
-	return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure),
-		end.Job, end.Epoch, end.ClaimID)
+	return endJob(ctx, w, run, end)
+}
+
+// endJob writes an end. A claim is its own guard; without one, what the job is
+// now decides.
+func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
+	if end.ClaimID != "" {
+		if err := states.Check(states.JobClaimed, end.State); err != nil {
+			return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
+		}
+		return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure),
+			end.Job, end.Epoch, end.ClaimID)
+	}
+	job, err := findJob(ctx, w, end.Job)
+	if err != nil {
+		return err
+	}
+	if ends, err := end.Ends(&job, run); !ends {
+		return err
+	}
+	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), end.Job, job.State)
+}
+
+// bindJob gives the job that a new run is the wish of to that run.
+func bindJob(ctx context.Context, w *session, run *storage.Run) error {
+	if run.Job == "" {
+		return nil
+	}
+	done, err := w.exec(ctx, bindToRun, run.Job, run.ID)
+	if err != nil || done == 1 {
+		return err
+	}
+	job, err := findJob(ctx, w, run.Job)
+	if err != nil {
+		return err
+	}
+	return job.Wanted(run.ID)
 }
 
 // EndJob ends a claim.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	return s.update(ctx, &write{
-		do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, &end) },
+		do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
 		then: s.bell.rang,
 	})
 }
@@ -214,7 +272,7 @@ func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	var out []storage.Job
 	err := s.view(ctx, func(r *session) error {
 		var rows []jobRow
-		if err := r.conn.SelectContext(ctx, &rows, text, args...); err != nil {
+		if err := r.once(ctx, &rows, text, args...); err != nil {
 			return err
 		}
 		var errs []error

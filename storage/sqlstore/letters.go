@@ -31,18 +31,20 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Letter) error 
 		}
 	}
 	now := time.Now()
-	if _, err := w.exec(ctx, ringRun, micros(now), n); err != nil {
+	if err := w.post(ctx, nil, ringRun, micros(now), n); err != nil {
 		return err
 	}
-	_, err := w.exec(ctx, insertLetter, l.Kind, l.Path, l.Incarnation, l.Name, l.Key,
+	return w.post(ctx, nil, insertLetter, l.Kind, l.Path, l.Incarnation, l.Name, l.Key,
 		[]byte(l.Body), storage.EncodeFailure(l.Failure), micros(orNow(l.Sent)), n)
-	return err
 }
 
 // deliverAll delivers letters; those to runs that are not there are an error, or
 // dropped.
 func deliverAll(ctx context.Context, w *session, letters []storage.Letter, drop bool) error {
 	for i := range letters {
+		if err := w.hold(ctx, letters[i].Run); err != nil {
+			return err
+		}
 		n, err := numberOf(ctx, w, letters[i].Run)
 		if drop && errors.Is(err, storage.ErrNotFound) {
 			continue
@@ -57,6 +59,15 @@ func deliverAll(ctx context.Context, w *session, letters []storage.Letter, drop 
 	return nil
 }
 
+// addressees returns the runs that letters are to.
+func addressees(letters []storage.Letter) []string {
+	runs := make([]string, len(letters))
+	for i := range letters {
+		runs[i] = letters[i].Run
+	}
+	return runs
+}
+
 // Send puts letters into the boxes of runs.
 func (s *Store) Send(ctx context.Context, letters ...storage.Letter) error {
 	for i := range letters {
@@ -65,6 +76,7 @@ func (s *Store) Send(ctx context.Context, letters ...storage.Letter) error {
 		}
 	}
 	return s.update(ctx, &write{
+		runs: addressees(letters),
 		do:   func(ctx context.Context, w *session) error { return deliverAll(ctx, w, letters, false) },
 		then: s.bell.rang,
 	})
@@ -72,7 +84,7 @@ func (s *Store) Send(ctx context.Context, letters ...storage.Letter) error {
 
 func takeLetters(ctx context.Context, w *session, n int64, taken []int64) error {
 	for _, letter := range taken {
-		if _, err := w.exec(ctx, deleteLetter, n, letter); err != nil {
+		if err := w.post(ctx, nil, deleteLetter, n, letter); err != nil {
 			return err
 		}
 	}
@@ -106,6 +118,33 @@ func readLetters(ctx context.Context, s *session, n int64, run string) ([]storag
 		}
 	}
 	return out, nil
+}
+
+const (
+	// selectRung begins with the letters, which are few, and not with the owner's
+	// runs: CROSS JOIN keeps SQLite from changing the order.
+	selectRung = `SELECT o.id AS run, l.n AS bell
+FROM letters l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l.run
+WHERE l.ring > ? AND r.owner = ? ORDER BY l.ring`
+)
+
+// Rang returns which of this owner's runs were rung since. Two lookups, and one
+// for each letter that came since and is still there.
+func (s *Store) Rang(ctx context.Context, since int64) (rung []storage.Ring, now int64, err error) {
+	if s.readOnly {
+		return nil, since, nil // it owns no runs
+	}
+	if s.keeper != nil {
+		return s.keeper.rings.since(ctx, s, since)
+	}
+	var letters []storage.Ring
+	err = s.view(ctx, func(r *session) error {
+		if err := r.get(ctx, &now, r.dialect.rang); err != nil {
+			return err
+		}
+		return r.all(ctx, &letters, selectRung, since, s.owner.ID)
+	})
+	return storage.LastRings(letters), max(since, now), err
 }
 
 // Bell returns the run's bell and letters.

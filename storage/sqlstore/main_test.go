@@ -5,8 +5,11 @@ package sqlstore_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -66,22 +70,54 @@ func child(role, file, killAt string) error {
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
-	case "busy": // until killed
-		for i := int64(0); ; i++ {
-			if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
+	case "busy": // until killed, saying so after the first commit
+		return commit(ctx, s, claim, math.MaxInt64, 1)
+	case "endless": // until killed, saying so after each commit
+		return commit(ctx, s, claim, math.MaxInt64, math.MaxInt64)
+	case "transact": // with a table of its own
+		for i := range 2000 {
+			if err := add(ctx, s, claim, fmt.Sprint(i)); err != nil {
 				return err
 			}
+			say(fmt.Sprint(i))
 		}
 	case "commit": // and say so after each one
-		for i := range int64(2000) {
-			if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
-				return err
-			}
-			say(fmt.Sprint(i + 1))
+		if err := commit(ctx, s, claim, 2000, 2000); err != nil {
+			return err
 		}
 	}
 	return s.Close()
 }
+
+// commit makes n commits, and says so after each of the first.
+func commit(ctx context.Context, s *sqlstore.Store, claim storage.Claim, n, told int64) error {
+	for i := range n {
+		if err := s.Commit(ctx, claim, checkpoint(i)); err != nil {
+			return err
+		}
+		if i < told {
+			say(fmt.Sprint(i + 1))
+		}
+	}
+	return nil
+}
+
+// add puts a line into the user's table, under a key of its own.
+func add(ctx context.Context, s *sqlstore.Store, claim storage.Claim, line string) error {
+	_, err := s.Transact(ctx, claim, line, func(tx *sql.Tx) (atom.Value, error) {
+		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS ledger (line TEXT)"); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsers, err)
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO ledger VALUES (?)", line); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsers, err)
+		}
+		return atom.Null, nil
+	})
+	return err
+}
+
+// errUsers marks the errors of the user's own SQL, which come back as they are.
+var errUsers = errors.New("the user's table")
 
 func say(line string) { _, _ = os.Stdout.WriteString(line + "\n") }
 

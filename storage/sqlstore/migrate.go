@@ -11,15 +11,17 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // applicationID marks the files that are ours: "Ebb1".
 const applicationID = 0x45626231
 
-// migrations are only ever added to. Each is one transaction, and the number at
-// the head of its name is the schema's version once it is done.
+// migrations are only ever added to. The number at the head of a name is the
+// schema's version once that step is done; the steps that a file lacks are made
+// in one transaction.
 //
-//go:embed migrations/*.sql
+//go:embed migrations/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
 // steps returns the texts of the migrations, in order.
@@ -66,6 +68,8 @@ func (s schema) check(file string, known int) error {
 		return nil
 	case s.application != applicationID:
 		return fmt.Errorf("%w: %s belongs to another program (application id %#x): name another file", ErrForeign, file, uint32(s.application))
+	case s.version < 1:
+		return fmt.Errorf("%w: %s says that its schema is %d", storage.ErrCorrupt, file, s.version)
 	case s.version > int64(known):
 		return fmt.Errorf("%w: %s (schema %d; this one knows %d): use that or newer", ErrNewer, file, s.version, known)
 	}
@@ -93,21 +97,27 @@ func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
 			return err
 		}
 	}
-	for version := int(s.version) + 1; version <= len(texts); version++ {
-		if err := migrateTo(ctx, conn, version, texts[version-1]); err != nil {
-			return fmt.Errorf("migrate to schema %d: %w", version, err)
-		}
+	if int(s.version) == len(texts) {
+		return nil
+	}
+	if err := migrateFrom(ctx, conn, texts, int(s.version)); err != nil {
+		return fmt.Errorf("migrate from schema %d to %d: %w", s.version, len(texts), err)
 	}
 	return nil
 }
 
-func migrateTo(ctx context.Context, conn *sqlx.Conn, version int, text string) error {
+// migrateFrom makes all steps in one transaction, so that nobody finds a file in
+// between.
+func migrateFrom(ctx context.Context, conn *sqlx.Conn, texts []string, version int) error {
 	if err := run(ctx, conn, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := run(ctx, conn, text,
-		"PRAGMA application_id = "+strconv.Itoa(applicationID),
-		"PRAGMA user_version = "+strconv.Itoa(version))
+	err := run(ctx, conn, texts[version:]...)
+	if err == nil {
+		err = run(ctx, conn,
+			"PRAGMA application_id = "+strconv.Itoa(applicationID),
+			"PRAGMA user_version = "+strconv.Itoa(len(texts)))
+	}
 	failpoint.Hit("sqlstore.migrate")
 	if err == nil {
 		err = run(ctx, conn, "COMMIT")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -17,15 +18,20 @@ import (
 // A Store keeps runs in a SQLite database. It is safe for use by many
 // goroutines, beside other stores on the same file in this process or others.
 type Store struct {
-	file     string
+	place    string // what failed messages name: the file, or the server and its database
+	dialect  *dialect
+	file     string  // "" on a server
+	server   *server // nil for a file
 	readOnly bool
+	lease    time.Duration
 	owner    storage.Owner
 	lock     *filelock.Lock // the owner's
 	turns    *turnstile
 	db       *sqlx.DB // for writing
 	writer   *writer
 	readers  *readers
-	wal      *checkpointer
+	wal      *checkpointer // nil on a server
+	keeper   *keeper       // nil for a file
 	bell     *bell
 	claims   claims
 	closing  sync.Once
@@ -38,7 +44,8 @@ var _ storage.Store = (*Store)(nil)
 type Option func(*Store)
 
 // ReadOnly opens the database for looking at it: nothing is made or migrated,
-// no owner is registered, and methods that write return [ErrReadOnly].
+// no owner is registered, and methods that write return [ErrReadOnly]. A
+// database of an older Ebb is refused with [ErrOlder].
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
 // Open opens the database that the DSN names, "sqlite:PATH" or a bare path. It
@@ -46,20 +53,18 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 // It returns [ErrForeign] or [ErrNewer], having changed nothing, for files it
 // must not write.
 func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
+	if isServer(dsn) {
+		return openServer(ctx, dsn, opts)
+	}
 	file, err := fileOf(dsn)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{file: file}
+	s := &Store{place: file, dialect: fileDialect, file: file}
 	for _, opt := range opts {
 		opt(s)
 	}
-	mode := "rw"
-	err = s.inspect(ctx, mode)
-	if s.readOnly && unwritable(err) && s.resting() {
-		mode = frozen
-		err = s.inspect(ctx, mode)
-	}
+	mode, err := s.look(ctx)
 	if err != nil {
 		return nil, failed(file, "open", err)
 	}
@@ -74,8 +79,17 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
+// look finds out in which mode the file can be opened, and whether it may be.
+func (s *Store) look(ctx context.Context) (mode string, err error) {
+	err = s.inspect(ctx, "rw")
+	if s.readOnly && unwritable(err) && s.resting() {
+		return frozen, s.inspect(ctx, frozen)
+	}
+	return "rw", err
+}
+
 // inspect looks at what is there without changing anything.
-func (s *Store) inspect(ctx context.Context, mode string) (err error) {
+func (s *Store) inspect(ctx context.Context, mode string) error {
 	info, err := os.Stat(s.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.readOnly:
@@ -87,31 +101,53 @@ func (s *Store) inspect(ctx context.Context, mode string) (err error) {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is no regular file: name another", ErrForeign, s.file)
 	}
-	// Through SQLite, as closing a file of one's own would drop the locks that
-	// other stores in this process have on it; and not with mode=ro, as who opens
-	// a WAL database so cannot tidy up behind itself.
-	db, err := connect(s.file, mode, "query_only(1)")
+	found, err := s.schemaOf(ctx, mode)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Connx(ctx)
-	if err != nil {
-		return s.foreign(err)
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
 	texts, err := steps()
 	if err != nil {
 		return err
 	}
-	found, err := readSchema(ctx, conn)
-	if err != nil {
-		return s.foreign(err)
-	}
 	if s.readOnly && found.empty() {
 		return fmt.Errorf("%w: %s is empty", ErrForeign, s.file)
 	}
-	return found.check(s.file, len(texts))
+	if err := found.check(s.file, len(texts)); err != nil {
+		return err
+	}
+	if s.readOnly && found.version < int64(len(texts)) {
+		return fmt.Errorf("%w: %s (schema %d; this one reads %d): open it once for writing", ErrOlder, s.file, found.version, len(texts))
+	}
+	return nil
+}
+
+// found returns what there is at a path where perhaps there is nothing.
+func (s *Store) found(ctx context.Context) (schema, error) {
+	if err := s.inspect(ctx, "rw"); err != nil {
+		return schema{}, err
+	}
+	if _, err := os.Stat(s.file); errors.Is(err, fs.ErrNotExist) {
+		return schema{}, nil
+	}
+	return s.schemaOf(ctx, "rw")
+}
+
+// schemaOf asks the file for its schema: through SQLite, as closing a file of
+// one's own would drop the locks that other stores in this process have on it; and
+// not with mode=ro, as who opens a WAL database so cannot tidy up behind itself.
+func (s *Store) schemaOf(ctx context.Context, mode string) (found schema, err error) {
+	db, err := connect(s.file, mode, "query_only(1)")
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Connx(ctx)
+	if err != nil {
+		return found, s.foreign(err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	found, err = readSchema(ctx, conn)
+	return found, s.foreign(err)
 }
 
 // resting reports whether all that was committed is in the file itself: nobody
@@ -138,7 +174,7 @@ func openReaders(file, mode string) (*readers, error) {
 	}
 	db.SetMaxOpenConns(maxReaders)
 	db.SetMaxIdleConns(maxReaders)
-	return newReaders(db), nil
+	return newReaders(db, fileDialect), nil
 }
 
 // open makes ready to write. What it has made when it fails, release undoes.
@@ -149,11 +185,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.db, err = connect(s.file, "rwc", "cache_size(-32000)"); err != nil {
 		return err
 	}
-	conn, err := newSession(ctx, s.db)
+	conn, err := newSession(ctx, s.db, s.dialect)
 	if err != nil {
 		return err
 	}
-	s.writer = newWriter(s.file, conn, s.turns)
+	s.writer = newWriter(s.place, s.turns, conn)
 	if err := s.prepare(ctx, conn); err != nil {
 		return err
 	}
@@ -177,19 +213,23 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.sweep()
 }
 
-// prepare brings the file to today's schema, one process at a time.
+// prepare puts in order what others left, and brings the file to today's schema,
+// one process at a time.
 func (s *Store) prepare(ctx context.Context, w *session) (err error) {
 	if err := s.turns.enter(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.turns.leave()) }()
+	if err := s.settle(ctx, w); err != nil {
+		return err
+	}
 	return migrate(ctx, s.file, w.conn)
 }
 
 // Close gives up this store's claims: its runs are due at once. It waits for
 // calls that are under way.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closed = failed(s.file, "close", s.release(context.Background())) })
+	s.closing.Do(func() { s.closed = failed(s.place, "close", s.release(context.Background())) })
 	return s.closed
 }
 
@@ -199,8 +239,11 @@ func (s *Store) release(ctx context.Context) error {
 	if s.bell != nil {
 		s.bell.close()
 	}
+	if s.keeper != nil {
+		s.keeper.close()
+	}
 	if s.writer != nil && s.owner.ID != "" {
-		errs = append(errs, s.writer.close(ctx, &write{do: func(ctx context.Context, w *session) error { return bury(ctx, w, s.owner.ID) }}))
+		errs = append(errs, s.writer.close(ctx, &write{do: func(ctx context.Context, w *session) error { return s.dies(ctx, w) }}))
 	}
 	if s.readers != nil {
 		errs = append(errs, s.readers.close())
@@ -209,7 +252,7 @@ func (s *Store) release(ctx context.Context) error {
 		errs = append(errs, s.wal.close(ctx))
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.session.close())
+		errs = append(errs, s.writer.hangUp())
 	}
 	if s.db != nil {
 		errs = append(errs, s.db.Close())
@@ -220,12 +263,15 @@ func (s *Store) release(ctx context.Context) error {
 	if s.turns != nil {
 		errs = append(errs, s.turns.close())
 	}
+	if s.server != nil {
+		errs = append(errs, s.server.db.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // view reads.
 func (s *Store) view(ctx context.Context, f func(*session) error) error {
-	return failed(s.file, "read", s.readers.view(ctx, f))
+	return failed(s.place, "read", s.readers.view(ctx, f))
 }
 
 // viewRun reads what belongs to a run, which is there.
@@ -242,7 +288,7 @@ func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n in
 // update writes.
 func (s *Store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
-		return fmt.Errorf("%w (%s)", ErrReadOnly, s.file)
+		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
 	return s.writer.run(ctx, one)
 }

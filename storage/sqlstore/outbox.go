@@ -14,7 +14,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	selectOutgoing = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox o
 WHERE NOT parked AND (not_until IS NULL OR not_until <= ?)
   AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.run = o.run AND e.target = o.target AND e.n < o.n)
-ORDER BY n LIMIT ?`
+ORDER BY n LIMIT ? + 0`
 	deleteOutgoing = `DELETE FROM outbox WHERE n = ?`
 	updateOutgoing = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
 )
@@ -22,7 +22,7 @@ ORDER BY n LIMIT ?`
 func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.Outgoing) error {
 	for i := range outbox {
 		o := &outbox[i]
-		if _, err := w.exec(ctx, insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
+		if err := w.post(ctx, nil, insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
 			o.Attempts, micros(o.NotUntil), o.Parked, o.Error); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 func (s *Store) Sent(ctx context.Context, n ...int64) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		for _, n := range n {
-			if _, err := w.exec(ctx, deleteOutgoing, n); err != nil {
+			if err := w.post(ctx, nil, deleteOutgoing, n); err != nil {
 				return err
 			}
 		}

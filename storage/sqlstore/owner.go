@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,6 +50,9 @@ type ownerRow struct {
 	PID     int
 	Started moment
 	Seen    moment
+	Machine string // on servers: what tells whether it is this machine
+	Lease   int64  // on servers: until when it is taken to be alive
+	Leased  bool   // that is not past
 }
 
 func (r *ownerRow) owner() storage.Owner {
@@ -56,12 +60,12 @@ func (r *ownerRow) owner() storage.Owner {
 }
 
 const (
-	selectOwner  = `SELECT id, host, pid, started, seen FROM owners WHERE id = ?`
-	selectOwners = `SELECT id, host, pid, started, seen FROM owners ORDER BY started, id`
+	thisOwner = ` WHERE id = ?`
+	inOrder   = ` ORDER BY started, id`
 )
 
-// probe reports whether the owner lives. The lock of a dead one is returned,
-// unless its file is gone, to be removed once what was owned is free.
+// probe reports whether the owner of a lock file lives. The lock of a dead one is
+// returned, unless its file is gone, to be removed once what was owned is free.
 func (s *Store) probe(id string) (dead *filelock.Lock, alive bool, err error) {
 	if id == s.owner.ID {
 		return nil, true, nil
@@ -85,27 +89,42 @@ func remove(dead *filelock.Lock) error {
 }
 
 const (
-	freeRuns    = `UPDATE runs SET owner = '', due = ? WHERE owner = ?`
-	freeJobs    = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1`
-	deleteOwner = `DELETE FROM owners WHERE id = ?`
+	freeRuns = `UPDATE runs SET owner = '', due = ?, lost = lost + ? WHERE owner = ?`
+	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1`
 )
 
-// bury frees what a dead owner had: its runs are due now.
-func bury(ctx context.Context, w *session, id string) error {
-	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
+// bury frees what a dead owner had: its runs are due now, and lost.
+func bury(ctx context.Context, w *session, id string) error { return free(ctx, w, id, 1) }
+
+// free frees what an owner had that is no more, and counts its runs as so often
+// lost.
+func free(ctx context.Context, w *session, id string, lost int64) error {
+	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), lost, id); err != nil {
 		return err
 	}
-	if _, err := w.exec(ctx, freeJobs, id); err != nil {
+	_, err := w.exec(ctx, freeJobs, id)
+	return err
+}
+
+// dies frees what this store had, and says that its owner is gone.
+func (s *Store) dies(ctx context.Context, w *session) error {
+	if err := free(ctx, w, s.owner.ID, 0); err != nil {
 		return err
 	}
-	_, err := w.exec(ctx, deleteOwner, id)
+	if s.keeper != nil {
+		return s.keeper.resign(ctx, w)
+	}
+	_, err := w.exec(ctx, w.dialect.strike, s.owner.ID)
 	return err
 }
 
 // buryDead frees what all dead owners had.
 func (s *Store) buryDead(ctx context.Context) error {
+	if s.keeper != nil {
+		return s.buryExpired(ctx)
+	}
 	var rows []ownerRow
-	err := s.readers.view(ctx, func(r *session) error { return r.all(ctx, &rows, selectOwners) })
+	err := s.readers.view(ctx, func(r *session) error { return r.all(ctx, &rows, r.dialect.owners+inOrder) })
 	if err != nil {
 		return err
 	}
@@ -117,7 +136,13 @@ func (s *Store) buryDead(ctx context.Context) error {
 		if alive {
 			continue
 		}
-		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return bury(ctx, w, row.ID) }})
+		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
+			if err := bury(ctx, w, row.ID); err != nil {
+				return err
+			}
+			_, err := w.exec(ctx, w.dialect.strike, row.ID)
+			return err
+		}})
 		if err := errors.Join(err, remove(dead)); err != nil {
 			return err
 		}
@@ -140,6 +165,20 @@ func (s *Store) sweep() error {
 	return nil
 }
 
+// anyoneLives reports whether any owner does.
+func (s *Store) anyoneLives() (bool, error) {
+	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
+	if err != nil {
+		return false, err
+	}
+	for _, name := range names {
+		if lives, err := s.lives(strings.TrimPrefix(name, lockFile(s.file, ""))); lives || err != nil {
+			return lives, err
+		}
+	}
+	return false, nil
+}
+
 // globEscape makes a pattern that matches the path itself.
 func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
@@ -153,15 +192,16 @@ func (s *Store) Owner() storage.Owner { return s.owner }
 // those that died and were not noticed yet.
 func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	var rows []ownerRow
-	err := s.view(ctx, func(r *session) error { return r.all(ctx, &rows, selectOwners) })
+	err := s.view(ctx, func(r *session) error { return r.all(ctx, &rows, r.dialect.owners+inOrder) })
 	if err != nil {
 		return nil, err
 	}
 	out := make([]storage.Owner, 0, len(rows))
 	for i := range rows {
 		o := rows[i].owner()
-		o.Alive, err = s.lives(o.ID)
-		if err != nil {
+		if s.server != nil {
+			o.Alive = rows[i].alive()
+		} else if o.Alive, err = s.lives(o.ID); err != nil {
 			return nil, err
 		}
 		out = append(out, o)
@@ -176,4 +216,32 @@ func (s *Store) lives(id string) (bool, error) {
 		return alive, err
 	}
 	return false, dead.Close()
+}
+
+// dying is how long the lock of a process may outlive it: a program that it was
+// just starting has what it had, until it begins.
+const dying = time.Second
+
+// gone reports whether an owner whose lock is held has no process any more, as
+// far as can be told from here.
+func (s *Store) gone(o *storage.Owner) bool {
+	return s.server == nil && o.Host == s.owner.Host && o.PID > 0 && !running(o.PID)
+}
+
+// running reports whether there is a process of that number, as far as can be
+// told.
+func running(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err != nil || !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -20,7 +20,7 @@ func writePayloads(ctx context.Context, w *session, n int64, payloads []storage.
 		if data == nil {
 			data = []byte{} // no value is a value here
 		}
-		if _, err := w.exec(ctx, insertPayload, n, payloads[i].Ref, data); err != nil {
+		if err := w.post(ctx, nil, insertPayload, n, payloads[i].Ref, data); err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,9 @@ func goOn(t *testing.T, s storage.Store, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Commit(t.Context(), claim, checkpoint(snap.Run.Seq)); err != nil {
+	cp := checkpoint(snap.Run.Seq)
+	cp.Head.Refs = snap.Run.Refs
+	if err := s.Commit(t.Context(), claim, cp); err != nil {
 		t.Fatal(err)
 	}
 	if got := whole(t, s, run); got != snap.Run.Seq+1 {
@@ -129,7 +131,7 @@ func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
 	for round := range 6 {
-		p := start(t, "commit", file, "")
+		p := start(t, "endless", file, "")
 		run := p.line()
 		told := int64(0)
 		for range 1 + round*37 {
@@ -152,6 +154,52 @@ func TestKilledAtRandom(t *testing.T) {
 		shut(t, s)
 	}
 	sound(t, file)
+}
+
+// TestKilledInTransact kills a process on either side of the COMMIT of a user's
+// SQL: its row is there exactly when its record is, so the same again makes it
+// once.
+func TestKilledInTransact(t *testing.T) {
+	t.Parallel()
+	for place, want := range map[string]int{"sqlstore.commit.before": 2, "sqlstore.commit.after": 3} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "runs.db")
+			p := start(t, "transact", file, place)
+			run := p.line()
+			for p.line() != "" {
+				continue
+			}
+			if !p.killed() {
+				t.Fatalf("the child ended by itself: %v", p.ProcessState)
+			}
+			db := raw(t, file)
+			count := func() (lines, distinct int) {
+				t.Helper()
+				if err := db.QueryRow("SELECT count(*), count(DISTINCT line) FROM ledger").Scan(&lines, &distinct); err != nil {
+					t.Fatal(err)
+				}
+				return lines, distinct
+			}
+			s := open(t, file)
+			defer shut(t, s)
+			if lines, _ := count(); lines != want {
+				t.Errorf("the ledger has %d lines, want %d", lines, want)
+			}
+			claim, _, err := s.Begin(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 5 {
+				if err := add(t.Context(), s, claim, strconv.Itoa(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if lines, distinct := count(); lines != 5 || distinct != 5 {
+				t.Errorf("the ledger has %d lines, %d different ones, want 5", lines, distinct)
+			}
+		})
+	}
 }
 
 func TestKilledInMigration(t *testing.T) {
@@ -364,7 +412,7 @@ func TestRungByAnotherProcess(t *testing.T) {
 	start(t, "hold", file, "")
 	select {
 	case <-rung:
-	case <-time.After(30 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Error("not rung")
 	}
 }

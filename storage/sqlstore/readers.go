@@ -15,13 +15,14 @@ const maxReaders = 4
 // readers is a small pool of sessions that only read. No transaction outlives
 // the call that began it, as an open one would keep the WAL from being emptied.
 type readers struct {
-	db     *sqlx.DB
-	free   chan *session // as many slots as readers may be; nil ones are not connected yet
-	closed chan struct{}
+	db      *sqlx.DB
+	dialect *dialect
+	free    chan *session // as many slots as readers may be; nil ones are not connected yet
+	closed  chan struct{}
 }
 
-func newReaders(db *sqlx.DB) *readers {
-	r := &readers{db: db, free: make(chan *session, maxReaders), closed: make(chan struct{})}
+func newReaders(db *sqlx.DB, d *dialect) *readers {
+	r := &readers{db: db, dialect: d, free: make(chan *session, maxReaders), closed: make(chan struct{})}
 	for range maxReaders {
 		r.free <- nil
 	}
@@ -47,16 +48,33 @@ func (r *readers) view(ctx context.Context, f func(*session) error) (err error) 
 	case s = <-r.free:
 	}
 	defer func() { r.free <- s }()
-	if s == nil {
-		if s, err = newSession(ctx, r.db); err != nil {
-			return err
-		}
-	}
 	end := context.WithoutCancel(ctx) // or the transaction would outlive the call
-	if err := s.run(end, "BEGIN"); err != nil {
+	if s, err = r.begin(ctx, end, s); err != nil {
 		return err
 	}
-	return errors.Join(f(s), s.run(end, "ROLLBACK"))
+	s.limits = nil
+	err = f(s)
+	if s.lost() {
+		return err
+	}
+	return errors.Join(err, s.run(end, "ROLLBACK"))
+}
+
+// begin begins a transaction on a session, or on a new one when its connection
+// was lost since it was used last.
+func (r *readers) begin(ctx, end context.Context, s *session) (*session, error) {
+	if s != nil {
+		err := s.run(end, r.dialect.view)
+		if err == nil || !s.lost() {
+			return s, err
+		}
+		_ = s.close() // it is lost
+	}
+	s, err := newSession(ctx, r.db, r.dialect)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.run(end, r.dialect.view)
 }
 
 // close waits for those who read.

@@ -19,10 +19,12 @@ type runRow struct {
 	Structure  string `db:"structure"`
 	Parent     string `db:"parent"`
 	Trace      string `db:"trace"`
+	Job        string `db:"job"`
 	Created    moment `db:"created"`
 	InputRef   int64  `db:"input_ref"`
 	Input      []byte `db:"input"`
 	Attrs      []byte `db:"attrs"`
+	Secrets    []byte `db:"secrets"`
 
 	Seq     int64 `db:"seq"`
 	Entries int64 `db:"entries"`
@@ -36,6 +38,7 @@ type runRow struct {
 	Owner     string `db:"owner"`
 	Bell      int64  `db:"bell"`
 	Due       moment `db:"due"`
+	Lane      int64  `db:"lane"`
 	State     uint8  `db:"state"`
 	Outcome   uint8  `db:"outcome"`
 	Undone    uint8  `db:"undone"`
@@ -46,16 +49,44 @@ type runRow struct {
 	Output    []byte `db:"output"`
 	Failure   []byte `db:"failure"`
 	Memory    []byte `db:"memory"`
+	Lost      int64  `db:"lost"`
+	Recent    []byte `db:"recent"` // only of one that is to be gone on with
+
+	Has parts `db:"has"`
 }
 
-const selectRuns = `SELECT
-  r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.trace, o.created, o.input_ref, o.input, o.attrs,
-  r.seq, r.entries, r.events, r.refs, r.undos, r.updated, r.fence, r.claim, r.owner, r.bell, r.due,
-  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory
-FROM origins o JOIN runs r ON r.n = o.n`
+// parts are the tables in which there are rows of a run: the others need not be
+// asked.
+type parts uint8
 
 const (
-	selectRun    = selectRuns + ` WHERE o.id = ?`
+	hasLabels parts = 1 << iota
+	hasAtoms
+	hasSettled
+	hasLetters
+	hasTokens // open ones
+	hasTimers
+)
+
+const (
+	selectRuns = `SELECT ` + runColumns + fromRuns
+	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.trace, o.job, o.created, o.input_ref, o.input, o.attrs, o.secrets,
+  r.seq, r.entries, r.events, r.refs, r.undos, r.updated, r.fence, r.claim, r.owner, r.bell, r.due, coalesce(r.lane, 0) AS lane,
+  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost,
+  CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN 1 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN 2 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM settled WHERE run = r.n) THEN 4 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM letters WHERE run = r.n) THEN 8 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM tokens WHERE run = r.n AND state = 0) THEN 16 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM timers WHERE run = r.n) THEN 32 ELSE 0 END AS has`
+	fromRuns = `
+FROM origins o JOIN runs r ON r.n = o.n`
+	// loadRuns is selectRuns with what is needed to go on.
+	loadRuns = `SELECT r.recent, ` + runColumns + fromRuns
+)
+
+const (
+	selectRun    = loadRuns + ` WHERE o.id = ?`
 	selectNumber = `SELECT n FROM origins WHERE id = ?`
 	selectLabels = `SELECT key, value FROM labels WHERE run = ?`
 )
@@ -90,14 +121,18 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
 	}
+	secrets, err := storage.DecodeSecrets(r.Secrets)
+	if err != nil {
+		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
+	}
 	run := storage.Run{
-		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Trace: r.Trace,
+		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Trace: r.Trace, Job: r.Job, Secrets: secrets,
 		State: states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
 		Input:   storage.Held{Ref: r.InputRef, Data: r.Input},
 		Output:  storage.Held{Ref: r.OutputRef, Data: r.Output},
 		Failure: failure, Attrs: r.Attrs,
 		Created: r.Created.time(), Started: r.Started.time(), Updated: r.Updated.time(), Ended: r.Ended.time(),
-		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Memory: r.Memory,
+		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Memory: r.Memory, Lost: r.Lost,
 		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Bell: r.Bell, Due: r.Due.time(),
 	}
 	payload := payloadsOf(ctx, s, r.N)
@@ -108,63 +143,70 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 			}
 		}
 	}
-	var labels []struct{ Key, Value string }
-	if err := s.all(ctx, &labels, selectLabels, r.N); err != nil {
-		return storage.Run{}, err
+	if r.Has&hasLabels == 0 {
+		return run, nil
 	}
-	if len(labels) > 0 {
-		run.Labels = make(map[string]string, len(labels))
-		for _, l := range labels {
-			run.Labels[l.Key] = l.Value
-		}
+	run.Labels, err = readLabels(ctx, s, r.N)
+	return run, err
+}
+
+// readLabels returns the labels of a run.
+func readLabels(ctx context.Context, s *session, n int64) (map[string]string, error) {
+	var rows []struct{ Key, Value string }
+	if err := s.all(ctx, &rows, selectLabels, n); err != nil {
+		return nil, err
 	}
-	return run, nil
+	labels := make(map[string]string, len(rows))
+	for _, l := range rows {
+		labels[l.Key] = l.Value
+	}
+	return labels, nil
 }
 
 const (
-	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, trace, created, input_ref, input, attrs)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
 	insertRun = `INSERT INTO runs
-  (n, refs, updated, due, state, outcome, undone, hold, started, ended, output, failure, memory)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  (n, refs, updated, fence, claim, owner, due, state, outcome, undone, hold, started, ended, output, failure, memory)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertLabel = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?)`
 )
 
-// createRun makes a run that was checked.
-func createRun(ctx context.Context, w *session, run *storage.Run) error {
+// createRun makes a run that was checked, nobody's or its owner's, and returns its
+// number.
+func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.Claim, owner string) (int64, error) {
 	created := micros(orNow(run.Created))
 	input := run.Input
 	if len(input.Data) > storage.InlineLimit {
 		input = storage.Held{Ref: 1}
 	}
-	made, err := w.exec(ctx, insertOrigin, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace,
-		created, input.Ref, []byte(input.Data), []byte(run.Attrs))
+	made, n, err := w.insert(ctx, insertOrigin, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
+		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if made == 0 {
-		return fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
+		return 0, fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
-	n, err := numberOf(ctx, w, run.ID)
-	if err != nil {
-		return err
+	if err := bindJob(ctx, w, run); err != nil {
+		return 0, err
 	}
-	if _, err := w.exec(ctx, insertRun, n, input.Ref, created, micros(run.Due), run.State, run.Outcome, run.Undo, run.Hold,
+	if err := w.post(ctx, nil, insertRun, n, input.Ref, created, claim.Fence, claim.ID, owner, micros(run.Due), run.State, run.Outcome, run.Undo, run.Hold,
 		micros(run.Started), micros(run.Ended), []byte(run.Output.Data), storage.EncodeFailure(run.Failure),
 		[]byte(run.Memory)); err != nil {
-		return err
+		return 0, err
 	}
 	if input.Ref != 0 {
-		if _, err := w.exec(ctx, insertPayload, n, input.Ref, []byte(run.Input.Data)); err != nil {
-			return err
+		if err := w.post(ctx, nil, insertPayload, n, input.Ref, []byte(run.Input.Data)); err != nil {
+			return 0, err
 		}
 	}
 	for key, value := range run.Labels {
-		if _, err := w.exec(ctx, insertLabel, n, key, value); err != nil {
-			return err
+		if err := w.post(ctx, nil, insertLabel, n, key, value); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return n, assign(ctx, w, n, run.Flow, run.Labels)
 }
 
 // Create makes a run.
@@ -173,7 +215,10 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 		return err
 	}
 	return s.update(ctx, &write{
-		do:   func(ctx context.Context, w *session) error { return createRun(ctx, w, &run) },
+		do: func(ctx context.Context, w *session) error {
+			_, err := createRun(ctx, w, &run, storage.Claim{}, "")
+			return err
+		},
 		then: s.bell.rang,
 	})
 }
@@ -211,7 +256,7 @@ func (s *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, er
 		query, args := listRuns(q, after)
 		var rows []runRow
 		// Not prepared: the texts are many and listing is rare.
-		if err := r.conn.SelectContext(ctx, &rows, query, args...); err != nil {
+		if err := r.once(ctx, &rows, query, args...); err != nil {
 			return err
 		}
 		for i := range rows {
@@ -250,7 +295,7 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 	}
 	if !q.Due.IsZero() {
 		order = "r.due, r.n"
-		and("r.owner = '' AND r.due <= ?", micros(q.Due))
+		and("r.owner = '' AND r.n IN ("+dueNumbers+")", micros(q.Due), micros(q.Due))
 		if after != nil {
 			and("(r.due, r.n) > (?, ?)", micros(after.Due.time()), after.N)
 		}
@@ -269,6 +314,10 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 	return text, args
 }
 
+// dueNumbers are the runs that are due, by the index of those in lanes and by that
+// of the others.
+const dueNumbers = `SELECT n FROM runs WHERE lane IS NULL AND due <= ? UNION ALL SELECT n FROM runs WHERE lane IS NOT NULL AND due <= ?`
+
 const selectState = `SELECT r.n, r.state, r.owner FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ?`
 
 // deleteAll deletes what belongs to a run, table by table.
@@ -283,6 +332,7 @@ var deleteAll = [...]string{
 	`DELETE FROM tokens WHERE run = ?`,
 	`DELETE FROM letters WHERE run = ?`,
 	`DELETE FROM letter_keys WHERE run = ?`,
+	`DELETE FROM transactions WHERE run = ?`,
 	`DELETE FROM origins WHERE n = ?`,
 	`DELETE FROM runs WHERE n = ?`,
 }
@@ -290,7 +340,7 @@ var deleteAll = [...]string{
 // Purge deletes ended runs.
 func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := 0
-	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+	err := s.update(ctx, &write{runs: runs, do: func(ctx context.Context, w *session) error {
 		purged = 0
 		for _, id := range runs {
 			gone, err := purge(ctx, w, id)
@@ -315,6 +365,9 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 		State uint8
 		Owner string
 	}
+	if err := w.hold(ctx, id); err != nil {
+		return false, err
+	}
 	err := w.get(ctx, &row, selectState, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
@@ -323,7 +376,7 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 		return false, err
 	}
 	for _, query := range deleteAll {
-		if _, err := w.exec(ctx, query, row.N); err != nil {
+		if err := w.post(ctx, nil, query, row.N); err != nil {
 			return false, err
 		}
 	}

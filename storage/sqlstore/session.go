@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -15,24 +17,37 @@ import (
 // A session is a connection with the statements prepared on it, each once. It
 // is for one goroutine at a time.
 type session struct {
-	conn     *sqlx.Conn
-	prepared map[string]statement
-	changed  int64 // rows changed so far
-	pages    int64 // about so many pages of the WAL were filled
+	conn      *sqlx.Conn
+	dialect   *dialect
+	prepared  map[string]statement
+	texts     map[string]string // of statements that were sent together, as they are spelt
+	posted    []posted          // not sent yet
+	wrong     error             // of what was sent in this transaction: it can only be undone
+	held      []string          // runs whose rows this transaction has locked
+	guestPath string            // on a server: the search path of users' own statements
+	limits    []storage.Limit   // as this transaction has read them; nil when it has not
+	changed   int64             // rows changed so far
+	pages     int64             // about so many pages of the WAL were filled
+	written   int64             // bytes in the arguments of what changed rows
+	scratch   scratch
 }
 
-// A statement lives as long as its session.
+// A statement lives as long as its session. SQLite prepares one anew for each
+// use whose LIMIT is a bare parameter, so that is an expression.
 type statement struct{ *sqlx.Stmt }
 
-func newSession(ctx context.Context, db *sqlx.DB) (*session, error) {
+func newSession(ctx context.Context, db *sqlx.DB, d *dialect) (*session, error) {
 	conn, err := db.Connx(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn, prepared: map[string]statement{}}, nil
+	return &session{conn: conn, dialect: d, prepared: map[string]statement{}, texts: map[string]string{}}, nil
 }
 
 func (s *session) close() error {
+	if s.conn == nil { // it was never connected
+		return nil
+	}
 	var errs []error
 	for _, stmt := range s.prepared {
 		errs = append(errs, stmt.Close())
@@ -40,16 +55,30 @@ func (s *session) close() error {
 	return errors.Join(append(errs, s.conn.Close())...)
 }
 
+// stmt returns the statement, prepared, once those before it were sent.
 func (s *session) stmt(ctx context.Context, query string) (statement, error) {
+	if err := s.flush(ctx); err != nil {
+		return statement{}, err
+	}
 	if stmt, there := s.prepared[query]; there {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PreparexContext(ctx, query)
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	stmt, err := s.conn.PreparexContext(ctx, s.dialect.spell(query))
 	if err != nil {
 		return statement{}, err
 	}
 	s.prepared[query] = statement{stmt}
 	return s.prepared[query], nil
+}
+
+// limit bounds how long an answer is waited for where it may never come.
+func (s *session) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.dialect.patience == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.dialect.patience)
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -58,19 +87,85 @@ func (s *session) exec(ctx context.Context, query string, args ...any) (int64, e
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	res, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
 		return 0, err
 	}
 	n, err := res.RowsAffected()
-	s.changed += n
-	s.pages += n
+	s.count(n, args)
+	return n, err
+}
+
+// count counts what a statement wrote.
+func (s *session) count(rows int64, args []any) {
+	if rows == 0 {
+		return
+	}
+	s.changed += rows
+	s.pages += rows
 	for _, arg := range args {
-		if b, ok := arg.([]byte); ok && n > 0 {
-			s.pages += int64(len(b) / pageSize)
+		switch arg := arg.(type) {
+		case []byte:
+			s.pages += int64(len(arg) / pageSize)
+			s.written += int64(len(arg))
+		case string:
+			s.written += int64(len(arg))
+		default:
+			s.written += 8
 		}
 	}
-	return n, err
+}
+
+// A posted statement is to be sent together with others.
+type posted struct {
+	query string
+	args  []any
+	check func(rows int64) error // of how many rows it changed; nil when that does not matter
+}
+
+// post runs a statement whose outcome nobody waits for: where the way to the
+// database is long, it is sent with the next that is asked for an answer, or with
+// the COMMIT. Then its error comes only there, as that of check, which may be nil.
+// The arguments must stay as they are until then.
+func (s *session) post(ctx context.Context, check func(rows int64) error, query string, args ...any) error {
+	if s.dialect.posts {
+		s.posted = append(s.posted, posted{query, args, check})
+		s.changed++ // as far as is known
+		return nil
+	}
+	n, err := s.exec(ctx, query, args...)
+	if err == nil && check != nil {
+		err = check(n)
+	}
+	return err
+}
+
+// flush sends what was posted, and returns the first error.
+func (s *session) flush(ctx context.Context) error {
+	if len(s.posted) == 0 || s.wrong != nil {
+		return s.wrong
+	}
+	batch := s.posted
+	s.posted = s.posted[:0]
+	defer clear(batch)
+	s.wrong = s.send(ctx, batch)
+	return s.wrong
+}
+
+// insert runs a statement that inserts one row or none, and returns how many and
+// what it returns, its number.
+func (s *session) insert(ctx context.Context, query string, args ...any) (rows, number int64, err error) {
+	err = s.get(ctx, &number, query, args...)
+	if errors.Is(err, storage.ErrNotFound) {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	s.count(1, args)
+	return 1, number, nil
 }
 
 // pageSize is SQLite's own choice.
@@ -83,6 +178,8 @@ func (s *session) run(ctx context.Context, query string) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	_, err = stmt.ExecContext(ctx)
 	return err
 }
@@ -93,6 +190,8 @@ func (s *session) get(ctx context.Context, dest any, query string, args ...any) 
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	err = stmt.GetContext(ctx, dest, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return storage.ErrNotFound
@@ -106,7 +205,20 @@ func (s *session) all(ctx context.Context, dest any, query string, args ...any) 
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	return stmt.SelectContext(ctx, dest, args...)
+}
+
+// once is all for statements that are put together for one use, and not worth
+// preparing.
+func (s *session) once(ctx context.Context, dest any, query string, args ...any) error {
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return s.conn.SelectContext(ctx, dest, s.dialect.spell(query), args...)
 }
 
 // each calls f for each row until it returns false or an error.
@@ -115,6 +227,8 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(*sq
 	if err != nil {
 		return err
 	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	rows, err := stmt.QueryxContext(ctx, args...)
 	if err != nil {
 		return err
@@ -127,6 +241,41 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(*sq
 		}
 	}
 	return rows.Err()
+}
+
+const (
+	lockRun      = `SELECT r.n FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ? FOR UPDATE OF r`
+	lockRuns     = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY r.n FOR UPDATE OF r`
+	lockFreeRuns = lockRuns + ` SKIP LOCKED`
+)
+
+// hold locks the row of a run until the end of the transaction, where others may
+// write at the same time: what is read of the run afterwards stays so. A run that
+// is not there is no error.
+func (s *session) hold(ctx context.Context, run string) error {
+	if !s.dialect.locks || slices.Contains(s.held, run) {
+		return nil
+	}
+	var n int64
+	err := s.get(ctx, &n, lockRun, run)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	s.held = append(s.held, run)
+	return err
+}
+
+// now returns the time of the database, by which leases are kept: on one machine
+// that is the machine's.
+func (s *session) now(ctx context.Context) (time.Time, error) {
+	if s.dialect.clock == "" {
+		return time.Now(), nil
+	}
+	var micros int64
+	if err := s.get(ctx, &micros, s.dialect.clock); err != nil {
+		return time.Time{}, fmt.Errorf("ask for the time: %w", err)
+	}
+	return time.UnixMicro(micros).UTC(), nil
 }
 
 // micros returns the form in which times are stored.

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
@@ -22,6 +23,8 @@ func open(tb testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
 	return s
 }
 
+// TestStore runs the suite, on a disk where syncs cost nothing: what they are good
+// for is the matter of other tests.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var paths sync.Map
@@ -32,7 +35,7 @@ func TestStore(t *testing.T) {
 		return s
 	}
 	storagetest.Run(t, storagetest.Maker{
-		Open: func(tb testing.TB) storage.Store { return join(tb, filepath.Join(tb.TempDir(), "runs.db")) },
+		Open: func(tb testing.TB) storage.Store { return join(tb, filepath.Join(crashdisk.Careless(tb), "runs.db")) },
 		Join: func(tb testing.TB, s storage.Store) storage.Store {
 			path, _ := paths.Load(s)
 			return join(tb, path.(string))

@@ -13,7 +13,7 @@ ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, 
 	deleteTimer  = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
 	selectTimers = `SELECT o.id AS run, t.path, t.kind, t.incarnation, t.due
 FROM timers t JOIN runs r ON r.n = t.run JOIN origins o ON o.n = t.run
-WHERE t.due <= ? AND r.owner = '' ORDER BY t.due, o.id, t.path, t.kind LIMIT ?`
+WHERE t.due <= ? AND r.owner = '' ORDER BY t.due, o.id, t.path, t.kind LIMIT ? + 0`
 	selectRunTimers = `SELECT ? AS run, path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
 )
 
@@ -30,9 +30,9 @@ func writeTimers(ctx context.Context, w *session, n int64, timers []storage.Time
 		t := &timers[i]
 		var err error
 		if t.Due.IsZero() {
-			_, err = w.exec(ctx, deleteTimer, n, t.Path, t.Kind)
+			err = w.post(ctx, nil, deleteTimer, n, t.Path, t.Kind)
 		} else {
-			_, err = w.exec(ctx, upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
+			err = w.post(ctx, nil, upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
 		}
 		if err != nil {
 			return err
@@ -61,10 +61,16 @@ func (s *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.
 }
 
 // RunTimers returns the timers of one run.
-func (s *Store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
-	var rows []timerRow
-	err := s.viewRun(ctx, run, func(r *session, n int64) error {
-		return r.all(ctx, &rows, selectRunTimers, run, n)
+func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.TimerRow, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
+		timers, err = readTimers(ctx, r, n, run)
+		return err
 	})
+	return timers, err
+}
+
+func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
+	var rows []timerRow
+	err := s.all(ctx, &rows, selectRunTimers, run, n)
 	return timersOf(rows), err
 }

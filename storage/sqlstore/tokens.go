@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,20 +13,23 @@ import (
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
-  t.deadline, t.heartbeat, t.beat, t.worker, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
+  t.deadline, t.heartbeat, t.beat, t.queue, t.worker, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
-	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0`
+	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0 ORDER BY t.path, t.id`
 
 	// upsertToken adds a token, or changes one of the same run that is open.
 	upsertToken = `INSERT INTO tokens
-  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, worker, result, failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, queue, worker, result, failure)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
-  worker = excluded.worker, result = excluded.result, failure = excluded.failure
+  queue = excluded.queue, worker = excluded.worker, result = excluded.result, failure = excluded.failure
 WHERE tokens.state = 0 AND tokens.run = excluded.run`
 	endToken  = `UPDATE tokens SET state = ?, result = ?, failure = ? WHERE id = ? AND state = 0`
 	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = 0`
+
+	queuedToken = `SELECT id FROM tokens WHERE queue = ? AND queue <> '' AND state = 0 AND worker = '' ORDER BY beat, id LIMIT 1`
+	takeToken   = `UPDATE tokens SET worker = ?, beat = ? WHERE id = ? AND state = 0 AND worker = ''`
 )
 
 type tokenRow struct {
@@ -39,6 +43,7 @@ type tokenRow struct {
 	Deadline    moment
 	Heartbeat   int64
 	Beat        moment
+	Queue       string
 	Worker      string
 	Result      []byte
 	Failure     []byte
@@ -52,7 +57,7 @@ func (r *tokenRow) token() (storage.Token, error) {
 	return storage.Token{
 		ID: r.ID, Run: r.Run, Path: r.Path, Incarnation: r.Incarnation, Attempt: r.Attempt,
 		State: storage.TokenState(r.State), Deadline: r.Deadline.time(), Heartbeat: time.Duration(r.Heartbeat),
-		Beat: r.Beat.time(), Worker: r.Worker, Result: r.Result, Failure: failure,
+		Beat: r.Beat.time(), Queue: r.Queue, Worker: r.Worker, Result: r.Result, Failure: failure,
 	}, nil
 }
 
@@ -75,7 +80,7 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 	for i := range tokens {
 		t := &tokens[i]
 		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
-			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Worker, []byte(t.Result), storage.EncodeFailure(t.Failure))
+			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Queue, t.Worker, []byte(t.Result), storage.EncodeFailure(t.Failure))
 		if err != nil {
 			return err
 		}
@@ -125,6 +130,18 @@ func changeToken(ctx context.Context, w *session, id, query string, args ...any)
 	return t, n, err
 }
 
+// holdRunOf locks the row of a token's run: all lock a run before its tokens.
+func holdRunOf(ctx context.Context, w *session, id string) error {
+	if !w.dialect.locks {
+		return nil
+	}
+	t, _, err := findToken(ctx, w, id)
+	if err != nil {
+		return err
+	}
+	return w.hold(ctx, t.Run)
+}
+
 // EndToken completes or fails an open token, and tells its run.
 func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
 	state := storage.TokenCompleted
@@ -132,7 +149,11 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 		state, result = storage.TokenFailed, nil
 	}
 	err = s.update(ctx, &write{
+		alone: s.dialect.locks, // it finds out only then whose row it locks
 		do: func(ctx context.Context, w *session) error {
+			if err := holdRunOf(ctx, w, id); err != nil {
+				return err
+			}
 			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id)
 			if err != nil {
 				return err
@@ -149,6 +170,47 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 	return t, nil
 }
 
+// TakeToken gives the work of the queue that has waited longest to a worker.
+func (s *Store) TakeToken(ctx context.Context, queue, worker string) (t storage.Token, err error) {
+	if err := storage.CheckTake(queue, worker); err != nil {
+		return t, err
+	}
+	err = s.update(ctx, &write{
+		alone: s.dialect.locks,
+		do: func(ctx context.Context, w *session) error {
+			taken, n, err := takeFrom(ctx, w, queue, worker)
+			if err != nil {
+				return err
+			}
+			t = taken
+			letter := taken.TakenLetter()
+			return deliver(ctx, w, n, &letter)
+		},
+		then: s.bell.rang,
+	})
+	if err != nil {
+		return storage.Token{}, err
+	}
+	return t, nil
+}
+
+// takeFrom marks the oldest work of a queue as the worker's.
+func takeFrom(ctx context.Context, w *session, queue, worker string) (storage.Token, int64, error) {
+	for {
+		var id string
+		if err := w.get(ctx, &id, queuedToken, queue); err != nil {
+			return storage.Token{}, 0, notFound(err, "work in queue", queue)
+		}
+		if err := holdRunOf(ctx, w, id); err != nil {
+			return storage.Token{}, 0, err
+		}
+		taken, n, err := changeToken(ctx, w, id, takeToken, worker, micros(time.Now()), id)
+		if !errors.Is(err, storage.ErrGone) { // by somebody who was faster
+			return taken, n, err
+		}
+	}
+}
+
 // Beat renews an open token's heartbeat.
 func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
@@ -159,4 +221,13 @@ func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error
 		return storage.Token{}, err
 	}
 	return t, nil
+}
+
+// RunTokens returns the open tokens of one run.
+func (s *Store) RunTokens(ctx context.Context, run string) (tokens []storage.Token, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) error {
+		tokens, err = readTokens(ctx, r, selectOpenTokens, n)
+		return err
+	})
+	return tokens, err
 }

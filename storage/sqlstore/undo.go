@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"math"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -9,17 +10,17 @@ import (
 const (
 	insertUndo  = `INSERT INTO undo (run, n, path) VALUES (?, ?, ?)`
 	popUndo     = `DELETE FROM undo WHERE run = ?1 AND n > (SELECT max(n) FROM undo WHERE run = ?1) - ?2`
-	selectUndos = `SELECT n, path FROM undo WHERE run = ? ORDER BY n DESC LIMIT ?`
+	selectUndos = `SELECT n, path FROM undo WHERE run = ? ORDER BY n DESC LIMIT ? + 0`
 )
 
 func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
 	if cp.Pop > 0 {
-		if _, err := w.exec(ctx, popUndo, n, cp.Pop); err != nil {
+		if err := w.post(ctx, nil, popUndo, n, cp.Pop); err != nil {
 			return err
 		}
 	}
 	for _, u := range cp.Push {
-		if _, err := w.exec(ctx, insertUndo, n, u.N, u.Path); err != nil {
+		if err := w.post(ctx, nil, insertUndo, n, u.N, u.Path); err != nil {
 			return err
 		}
 	}
@@ -34,10 +35,10 @@ func (s *Store) Undos(ctx context.Context, run string, limit int) (out []storage
 	return out, err
 }
 
-// limitOr returns SQLite's word for no limit when there is none.
+// limitOr returns more than there can be when there is no limit.
 func limitOr(limit int) int {
 	if limit <= 0 {
-		return -1
+		return math.MaxInt32
 	}
 	return limit
 }

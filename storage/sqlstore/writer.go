@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,44 +21,70 @@ const (
 	yields    = 3    // before a batch is closed, so that those just woken join it
 
 	busyTimeout = 5 * time.Second
+
+	// How often a transaction is tried that the database undid on account of
+	// another one, and up to how long it waits before the first time, doubled for
+	// each that follows.
+	conflictTries = 5
+	conflictWait  = 2 * time.Millisecond
 )
 
 // A write is what one call wants written.
 type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
+	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
+	runs       []string                              // whose rows it locks
 	alone      bool                                  // shares its transaction with no other
 	bare       bool                                  // runs outside of any transaction
 	checkpoint bool                                  // has failpoints around its commit
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
-	leads bool
+	lane  *session      // to lead with; nil when it is done
 }
 
-// A writer is the only one in its process that writes to the database. Whoever
-// finds it idle leads: it takes its own write and those that queue meanwhile
-// into one transaction, hands out the results, and passes the lead to the next
-// in the queue. So a lone write never waits, and many share a COMMIT.
+// errUnpassed is what a write fails with that was not let pass by its guard, and
+// has changed nothing on its own.
+var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
+
+// A writer is the only one in its process that writes to the database, on as
+// many sessions as it has lanes. Whoever finds a lane free leads: it takes its
+// own write and those that queue meanwhile into one transaction, hands out the
+// results, and passes the lead to the next in the queue. So a lone write never
+// waits, and many share a COMMIT.
 type writer struct {
-	file    string
-	session *session
-	turns   *turnstile
+	place   string
+	dialect *dialect
+	session *session   // the first lane
+	free    []*session // lanes that nobody leads
+	lanes   int
+	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
+	turns   gate
 	wal     func() // told after each commit; for WAL checkpoints
+	counts  counts
 
 	// committed stands in for the answer of a COMMIT in tests; nil otherwise.
 	committed func(error) error
 
 	mu     sync.Mutex
 	queue  []*write
-	leader bool
 	idle   sync.Cond // signalled when nobody leads
 	closed bool
-	broken bool
+	broken error // why nothing more is written; nil as long as all is well
 }
 
-func newWriter(file string, s *session, turns *turnstile) *writer {
-	w := &writer{file: file, session: s, turns: turns}
+// A gate is passed before writing, and closed behind it.
+type gate interface {
+	enter() error
+	leave() error
+}
+
+func newWriter(place string, turns gate, lanes ...*session) *writer {
+	w := &writer{
+		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
+		turns: turns, wal: func() {},
+	}
 	w.idle.L = &w.mu
 	return w
 }
@@ -72,10 +100,10 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	case w.closed:
 		w.mu.Unlock()
 		return storage.ErrClosed
-	case w.broken && !one.bare:
+	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
-		return fmt.Errorf("%w (%s)", ErrBroken, w.file)
-	case w.leader:
+		return fmt.Errorf("%w: %w", ErrBroken, w.broken)
+	case len(w.free) == 0:
 		one.ready = make(chan struct{})
 		w.queue = append(w.queue, one)
 		w.mu.Unlock()
@@ -87,11 +115,12 @@ func (w *writer) run(ctx context.Context, one *write) error {
 			}
 			<-one.ready
 		}
-		if !one.leads {
+		if one.lane == nil {
 			return one.err
 		}
 	default:
-		w.leader = true
+		last := len(w.free) - 1
+		one.lane, w.free = w.free[last], w.free[:last]
 		w.mu.Unlock()
 	}
 	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
@@ -113,32 +142,60 @@ func (w *writer) withdraw(one *write) bool {
 // lead does the first write and those that may share its transaction, and
 // passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
-	batch := []*write{first}
+	lane, batch := first.lane, []*write{first}
+	var late []*write
+	defer func() { w.pass(lane, batch[1:], late) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
 		for range yields {
 			runtime.Gosched()
 		}
 		batch = w.join(batch)
 	}
-	defer w.pass(batch[1:]) // also when a step of the caller's panics
-	w.write(ctx, batch)
+	late = w.write(ctx, lane, batch)
+	if i := slices.Index(late, first); i >= 0 {
+		late = slices.Delete(late, i, i+1)
+		w.write(ctx, lane, []*write{first})
+	}
 }
 
-// pass hands out the results of a batch, and the lead.
-func (w *writer) pass(followers []*write) {
+// mend connects a lane anew whose connection was lost.
+func (w *writer) mend(ctx context.Context, lane *session) error {
+	if w.connect == nil || !lane.lost() {
+		return nil
+	}
+	anew, err := w.connect(ctx)
+	if err != nil {
+		return failed(w.place, "connect", err)
+	}
+	_ = lane.close() // it is lost
+	*lane = *anew
+	return nil
+}
+
+// pass hands out the results of a batch, and the lead. Those that come late go
+// by themselves.
+func (w *writer) pass(lane *session, followers, late []*write) {
+	for _, one := range late {
+		one.alone = true
+	}
 	for _, one := range followers {
-		close(one.ready)
+		if !slices.Contains(late, one) {
+			close(one.ready)
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.queue = append(late, w.queue...)
 	if len(w.queue) == 0 {
-		w.leader = false
-		w.idle.Broadcast()
+		w.free = append(w.free, lane)
+		if len(w.free) == w.lanes {
+			w.idle.Broadcast()
+		}
 		return
 	}
 	next := w.queue[0]
 	w.queue = w.queue[1:]
-	next.leads = true
+	next.lane = lane
 	close(next.ready)
 }
 
@@ -156,19 +213,19 @@ func (w *writer) join(batch []*write) []*write {
 	return batch
 }
 
-// write sets the results of a batch.
-func (w *writer) write(ctx context.Context, batch []*write) {
+// write sets the results of a batch, but for those that come late: somebody else
+// is writing their runs, so that they would hold up the others.
+func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []*write) {
 	if batch[0].bare {
-		batch[0].err = failed(w.file, "read", batch[0].do(ctx, w.session))
-		return
+		batch[0].err = failed(w.place, "read", batch[0].do(ctx, s))
+		return nil
 	}
-	spoilt, err := w.transact(ctx, batch)
-	if spoilt && len(batch) > 1 {
-		// One of them wrote something and then failed. Each by itself.
-		for _, one := range batch {
-			w.write(ctx, []*write{one})
-		}
-		return
+	batch, late, spoilt, err := w.transact(ctx, s, batch)
+	if spoilt && err == nil && len(batch) > 1 {
+		// One of them wrote something and then failed. It is looked for by halves, so
+		// that the others go on.
+		late = append(late, w.write(ctx, s, batch[:len(batch)/2])...)
+		return append(late, w.write(ctx, s, batch[len(batch)/2:])...)
 	}
 	for _, one := range batch {
 		if err != nil {
@@ -178,68 +235,166 @@ func (w *writer) write(ctx context.Context, batch []*write) {
 			one.then()
 		}
 	}
+	return late
 }
 
-// transact runs a batch in one transaction. The error is that of all in it;
-// spoilt says that one of them failed after it had written something, and that
-// nothing was committed.
-func (w *writer) transact(ctx context.Context, batch []*write) (spoilt bool, err error) {
+// transact runs a batch in one transaction, and again when the database could not
+// decide between it and another one, or the connection was lost before the COMMIT:
+// then nothing was done. It returns whose transaction it was and who
+// came late. The error is that of all in it; spoilt says that one of them failed
+// after it had written something, and that nothing was committed.
+func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+	for try := 1; ; try++ {
+		batch, late, spoilt, err = w.attempt(ctx, s, all)
+		why := err
+		if spoilt && err == nil && len(batch) == 1 {
+			why = batch[0].err
+		}
+		again := conflicts(why) || cut(why) && w.connect != nil && s.lost()
+		if !again || errors.Is(why, storage.ErrUnsure) || try == conflictTries {
+			return batch, late, spoilt, err
+		}
+		if err := wait(ctx, rand.N(conflictWait<<try)); err != nil { //nolint:gosec // only a pause
+			return batch, late, false, err
+		}
+	}
+}
+
+func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+	if err := w.mend(ctx, s); err != nil {
+		return all, nil, false, err
+	}
 	if err := w.turns.enter(); err != nil {
-		return false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.file, err)
+		return all, nil, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
 	}
 	defer func() {
 		if left := w.turns.leave(); left != nil && err == nil {
-			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.file, left)
+			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
 		}
 	}()
-	if err := w.begin(ctx); err != nil {
-		return false, failed(w.file, "begin", err)
+	if err := w.begin(ctx, s); err != nil {
+		return all, nil, false, failed(w.place, "begin", err)
 	}
 	ended := false
 	defer func() {
 		if !ended { // a step of the caller's panics
-			_ = w.rollback(ctx)
+			_ = w.rollback(ctx, s)
 		}
 	}()
-	spoilt, err = w.finish(ctx, batch)
+	batch, late, err = w.lock(ctx, s, all)
+	if err != nil {
+		spoilt, err = true, w.spoil(ctx, s, all, err)
+	} else {
+		spoilt, err = w.finish(ctx, s, batch)
+	}
 	ended = true
-	return spoilt, err
+	return batch, late, spoilt, err
+}
+
+// lock locks the rows of the runs that a batch writes, in one order for all, and
+// returns whose could be locked: those that somebody else is writing go alone.
+func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, late []*write, err error) {
+	var runs []string
+	for _, one := range all {
+		runs = append(runs, one.runs...)
+	}
+	if !w.dialect.locks || len(runs) == 0 || len(all) == 1 && len(runs) == 1 {
+		return all, nil, nil
+	}
+	list, err := json.Marshal(runs)
+	if err != nil {
+		return all, nil, err
+	}
+	query := lockFreeRuns
+	if len(all) == 1 {
+		query = lockRuns
+	}
+	if err := s.all(ctx, &s.held, query, string(list)); err != nil || len(all) == 1 {
+		return all, nil, err
+	}
+	held := make(map[string]bool, len(s.held))
+	for _, run := range s.held {
+		held[run] = true
+	}
+	for _, one := range all {
+		if slices.ContainsFunc(one.runs, func(run string) bool { return !held[run] }) {
+			late = append(late, one)
+		} else {
+			batch = append(batch, one)
+		}
+	}
+	return batch, late, nil
 }
 
 // finish does the writes of a batch and ends the transaction.
-func (w *writer) finish(ctx context.Context, batch []*write) (spoilt bool, err error) {
-	start := w.session.changed
+func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
+	start, written := s.changed, s.written
 	checkpoint := false
 	for _, one := range batch {
-		before := w.session.changed
-		one.err = failed(w.file, "write", one.do(ctx, w.session))
-		if one.err != nil && (w.session.changed != before || codeOf(one.err) != 0) {
-			return true, w.rollback(ctx)
+		before := s.changed
+		one.err = one.do(ctx, s)
+		if s.wrong != nil { // with this one, or one before it
+			return true, w.spoil(ctx, s, batch, s.wrong)
 		}
+		if errors.Is(one.err, errUnpassed) && s.changed == before {
+			one.err = one.judge(ctx, s)
+		}
+		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
+			return true, w.spoil(ctx, s, batch, one.err)
+		}
+		one.err = failed(w.place, "write", one.err)
 		checkpoint = checkpoint || one.checkpoint
 	}
-	if w.session.changed == start {
-		return false, w.rollback(ctx) // nothing to be made durable
+	if s.changed == start {
+		return false, w.rollback(ctx, s) // nothing to be made durable
+	}
+	if err := s.flush(ctx); err != nil {
+		return true, w.spoil(ctx, s, batch, err)
 	}
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.before")
 	}
-	if err := w.commit(ctx); err != nil {
+	if err := w.commit(ctx, s); err != nil {
 		return false, err
 	}
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.after")
 	}
+	w.counts.commit(s.changed-start, s.written-written)
 	w.wal()
 	return false, nil
 }
 
-// begin starts a transaction that will not have to wait for the write lock
-// later on.
-func (w *writer) begin(ctx context.Context) error {
+// spoil undoes a batch in which something failed. When only one is in it, the
+// error is its own; it is judged once all is undone when its guard did not let it
+// pass. With the connection lost it is everybody's.
+func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why error) error {
+	if s.lost() {
+		return failed(w.place, "write", why)
+	}
+	err := w.rollback(ctx, s)
+	if len(batch) > 1 || err != nil {
+		return err
+	}
+	one := batch[0]
+	one.err = why
+	if errors.Is(why, errUnpassed) {
+		one.err = one.judge(ctx, s)
+	}
+	one.err = failed(w.place, "write", one.err)
+	return nil
+}
+
+// begin starts a transaction.
+func (w *writer) begin(ctx context.Context, s *session) error {
+	s.held, s.limits, s.wrong = s.held[:0], nil, nil
+	if w.dialect.posts {
+		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
+		return nil
+	}
 	var err error
 	for range busyTries {
-		if err = w.session.run(ctx, "BEGIN IMMEDIATE"); !busy(err) {
+		if err = s.run(ctx, w.dialect.write); !busy(err) {
 			return err
 		}
 	}
@@ -247,20 +402,24 @@ func (w *writer) begin(ctx context.Context) error {
 }
 
 // rollback undoes the transaction, unless SQLite has done so by itself.
-func (w *writer) rollback(ctx context.Context) error {
-	err := w.session.run(ctx, "ROLLBACK")
+func (w *writer) rollback(ctx context.Context, s *session) error {
+	s.posted, s.wrong = s.posted[:0], nil
+	if s.lost() {
+		return nil
+	}
+	err := s.run(ctx, "ROLLBACK")
 	if err != nil && codeOf(err) == 1 { // SQLITE_ERROR: no transaction is active
 		return nil
 	}
-	return failed(w.file, "rollback", err)
+	return failed(w.place, "rollback", err)
 }
 
 // commit makes the transaction durable. An error that wraps storage.ErrUnsure
 // leaves open whether it is; after any other it is not.
-func (w *writer) commit(ctx context.Context) error {
+func (w *writer) commit(ctx context.Context, s *session) error {
 	var err error
 	for range busyTries {
-		if err = w.session.run(ctx, "COMMIT"); !busy(err) {
+		if err = s.run(ctx, "COMMIT"); !busy(err) {
 			break
 		}
 	}
@@ -271,17 +430,36 @@ func (w *writer) commit(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case !undecided(err):
-		return errors.Join(failed(w.file, "commit", err), w.rollback(ctx))
+		return errors.Join(failed(w.place, "commit", err), w.rollback(ctx, s))
 	case codeOf(err) != 0:
-		// After a failed fsync the kernel may have dropped the pages: trying once
-		// more on this handle could succeed and lose them.
-		w.mu.Lock()
-		w.broken = true
-		w.mu.Unlock()
-		return fmt.Errorf("%w: %w: %w", storage.ErrUnsure, ErrBroken, failed(w.file, "commit", err))
+		err = failed(w.place, "commit", err)
+		w.breakDown(err)
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnsure, ErrBroken, err)
 	default:
-		return fmt.Errorf("%w: %w", storage.ErrUnsure, err)
+		return fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
 	}
+}
+
+// breakDown lets nothing more be written. After a failed fsync the kernel may
+// have dropped the pages: trying once more on the same handle could succeed and
+// lose them.
+func (w *writer) breakDown(why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == nil {
+		w.broken = why
+	}
+}
+
+// hangUp closes the lanes of a writer that is closed.
+func (w *writer) hangUp() error {
+	var errs []error
+	for _, lane := range w.free {
+		if err := lane.close(); !lane.dialect.posts {
+			errs = append(errs, err)
+		} // of a server that is gone, nothing is left to say
+	}
+	return errors.Join(errs...)
 }
 
 // close refuses what comes from now on, waits for those who write, and does a
@@ -293,13 +471,14 @@ func (w *writer) close(ctx context.Context, last *write) error {
 		return nil
 	}
 	w.closed = true
-	for w.leader {
+	for len(w.free) < w.lanes {
 		w.idle.Wait()
 	}
 	broken := w.broken
 	w.mu.Unlock()
-	if !broken {
-		w.write(ctx, []*write{last})
+	if broken != nil {
+		return last.err
 	}
+	w.write(ctx, w.free[0], []*write{last})
 	return last.err
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -227,8 +229,8 @@ func TestBatch(t *testing.T) {
 			t.Errorf("run %d stands at %d, %v", i, r.Seq, err)
 		}
 	}
-	if transactions != n-2 {
-		t.Errorf("%d transactions: a spoilt batch is done one by one", transactions)
+	if transactions < 2 || transactions > 6 { // of the halves without run 7, the smallest of which is it alone
+		t.Errorf("%d transactions: a spoilt batch is done by halves", transactions)
 	}
 
 	transactions = 0
@@ -291,13 +293,16 @@ func waitQueued(s *Store, n int) {
 }
 
 // TestWAL shows that the WAL does not grow with what was written, and is gone
-// after the end.
+// after the end. The test waits for whoever copies it once in a while, who may not
+// get to run on a busy machine.
 func TestWAL(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "runs.db")
+	file := filepath.Join(crashdisk.Careless(t), "runs.db")
 	s := openFile(t, file)
 	claim := beginRun(t, s, "a")
-	const commits = 2000 // of 18 pages each
+	const commits, round = 4000, 250 // of 18 pages each: after each round there is something to copy
+	copies := func() int64 { c := s.Counts(); return c.Syncs - c.Commits }
+	before := copies()
 	for i := range int64(commits) {
 		cp := nth(i)
 		cp.Head.Refs = i + 1
@@ -305,12 +310,18 @@ func TestWAL(t *testing.T) {
 		if err := s.Commit(t.Context(), claim, cp); err != nil {
 			t.Fatal(err)
 		}
+		if i%round == round-1 {
+			for copies() == before {
+				time.Sleep(time.Millisecond)
+			}
+			before = copies()
+		}
 	}
 	info, err := os.Stat(file + "-wal")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most := int64((checkpointFrames + 2*checkpointPages) * pageSize); info.Size() > most {
+	if most := int64((checkpointFrames + 3*checkpointPages) * pageSize); info.Size() > most {
 		t.Errorf("the WAL has %d bytes after %d commits, want at most %d", info.Size(), commits, most)
 	}
 	if err := s.Close(); err != nil {
@@ -338,8 +349,8 @@ func TestMigrations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range version {
-			if err := migrateTo(t.Context(), conn, i+1, texts[i]); err != nil {
+		if version > 0 {
+			if err := migrateFrom(t.Context(), conn, texts[:version], 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -184,6 +184,7 @@ func testCommitInvalid(t *testing.T, m Maker) {
 		"no such payload in an atom": func(cp *storage.Checkpoint) { cp.Atoms[0].Result.Ref = 3 },
 		"no such payload in a line":  func(cp *storage.Checkpoint) { cp.History[0].Body.Ref = 3 },
 		"no such payload put out":    func(cp *storage.Checkpoint) { cp.Head.Output.Ref = 3 },
+		"no such payload put in":     func(cp *storage.Checkpoint) { cp.Input = &storage.Held{Ref: 3} },
 		"a gap in the undo stack":    func(cp *storage.Checkpoint) { cp.Push[0].N++ },
 		"too much popped":            func(cp *storage.Checkpoint) { cp.Pop = 2; cp.Push = nil },
 		"negative pop":               func(cp *storage.Checkpoint) { cp.Pop = -1 },
@@ -201,5 +202,72 @@ func testCommitInvalid(t *testing.T, m Maker) {
 		spoil(cp)
 		want(t, name, s.Commit(t.Context(), p.claim, cp), storage.ErrInvalid)
 		same(t, name, before, load(t, s, "a"))
+	}
+}
+
+// testCommitOrigin replaces what the run was begun with.
+func testCommitOrigin(t *testing.T, m Maker) {
+	s := m.open(t)
+	r := run("a")
+	r.Input, r.Structure = storage.Held{Data: large("in")}, "s1"
+	r.Secrets = storage.Secrets{Symbols: []string{"pin"}}
+	create(t, s, r)
+	p := begin(t, s, "a")
+	expect := func(input storage.Held, structure string) {
+		t.Helper()
+		for _, got := range []storage.Run{load(t, s, "a"), ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{}))[0]} {
+			same(t, "input", input, got.Input)
+			if got.Structure != structure || len(got.Secrets.Symbols) != 1 {
+				t.Fatalf("the structure is %q, want %q; secrets %v", got.Structure, structure, got.Secrets)
+			}
+		}
+	}
+	expect(storage.Held{Ref: 1, Data: large("in")}, "s1")
+	p.write(t, storage.Checkpoint{Structure: "s2"})
+	expect(storage.Held{Ref: 1, Data: large("in")}, "s2")
+	input := inline("small")
+	p.write(t, storage.Checkpoint{Input: &input})
+	expect(input, "s2")
+	input = storage.Held{Ref: 2, Data: large("again")}
+	p.write(t, storage.Checkpoint{Input: &input, Payloads: []storage.Payload{{Data: large("again")}}, Structure: "s3"})
+	expect(input, "s3")
+	must(t, "Release", s.Release(t.Context(), p.claim, 0, time.Time{}))
+	must(t, "Step", s.Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+		same(t, "input in the snapshot", large("again"), snap.Run.Input.Data)
+		none := storage.Held{}
+		cp := storage.Checkpoint{Input: &none, Structure: "s4"}
+		number(&cp, headOf(&snap.Run), snap.Run.Undos)
+		return &cp, nil
+	}))
+	expect(storage.Held{}, "s4")
+}
+
+// testCommitOutcome says how a run will end before it has: it is a live run like
+// any other.
+func testCommitOutcome(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	head := storage.Head{State: states.FlowRunning, Outcome: storage.Cancelled, Undo: storage.UndonePart, Started: at(1)}
+	p.write(t, storage.Checkpoint{Head: head})
+	got := load(t, s, "a")
+	if got.State != states.FlowRunning || got.Outcome != storage.Cancelled || got.Undo != storage.UndonePart || !got.Ended.IsZero() {
+		t.Fatalf("run is %+v", got)
+	}
+	must(t, "Release", s.Release(t.Context(), p.claim, 0, at(2)))
+	if n := ask[int](t, "Purge")(s.Purge(t.Context(), "a")); n != 0 {
+		t.Fatalf("a run that is about to end was purged")
+	}
+	if due := ids(t, s, storage.RunQuery{Due: at(3), States: []states.Flow{states.FlowRunning}}); due != "a" {
+		t.Fatalf("due are %q", due)
+	}
+	p = begin(t, s, "a")
+	if p.snap.Run.Outcome != storage.Cancelled || p.snap.Run.Undo != storage.UndonePart {
+		t.Fatalf("taken up as %+v", p.snap.Run)
+	}
+	head.State, head.Undo, head.Ended, head.Release = states.FlowReverted, storage.UndoneAll, at(4), true
+	p.write(t, storage.Checkpoint{Head: head})
+	if n := ask[int](t, "Purge")(s.Purge(t.Context(), "a")); n != 1 {
+		t.Fatalf("the ended run was not purged")
 	}
 }

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // fullAtom returns an atom in which every field says something.
 func fullAtom(path string) storage.Atom {
 	return storage.Atom{
-		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2,
+		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4,
 		State: states.TaskReverting, Intention: states.IntendRevert, Live: true,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
 		Ended:   storage.EndHandled,
@@ -35,16 +36,23 @@ func testAtoms(t *testing.T, m Maker) {
 	create(t, s, run("a"), run("b"))
 	p := begin(t, s, "a")
 	b, a := fullAtom("b"), storage.Atom{Path: "a", Live: true}
+	for i, full := 0, reflect.ValueOf(b); i < full.NumField(); i++ {
+		if full.Field(i).IsZero() {
+			t.Fatalf("the suite's own atom says nothing in %s", full.Type().Field(i).Name)
+		}
+	}
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{b, a, c}})
-	same(t, "atoms", []storage.Atom{c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
+	empty := storage.Atom{Path: "0"}
+	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{empty, b, a, c}})
+	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
 	want(t, "no such atom", errOf(s.Atom(t.Context(), "a", "zz")), storage.ErrNotFound)
+	same(t, "atoms at", []storage.Atom{b, a}, ask[[]storage.Atom](t, "AtomsAt")(s.AtomsAt(t.Context(), "a", "b", "zz", "a")))
 	same(t, "another run's", []storage.Atom(nil), ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b")))
 
 	b = storage.Atom{Path: "b", State: states.TaskSuccess, Result: inline(2)}
 	c.Live = true
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{b, c}, Forget: []string{"a", "never there"}})
+	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{b, c}, Forget: []string{"0", "a", "never there"}})
 	same(t, "atoms", []storage.Atom{c, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, time.Time{}))
 	same(t, "live atoms", []storage.Atom{c}, begin(t, s, "a").snap.Atoms)
@@ -241,4 +249,15 @@ func testDefinitions(t *testing.T, m Maker) {
 	same(t, "put again", first, put("h1", "trip", "one"))
 	same(t, "read", first, ask[storage.Definition](t, "Definition")(s.Definition(t.Context(), "h1")))
 	want(t, "no such definition", errOf(s.Definition(t.Context(), "zz")), storage.ErrNotFound)
+	for name, hashes := range map[string]string{"": "h3h2h1", "trip": "h2h1", "tour": "h3", "zz": ""} {
+		list := ask[[]storage.Definition](t, "Definitions")(s.Definitions(t.Context(), name))
+		if got := joined(list, func(d storage.Definition) string { return d.Hash }); got != hashes {
+			t.Errorf("definitions named %q: %q, want %q", name, got, hashes)
+		}
+		for _, d := range list {
+			if d.Text != nil || d.Language == "" || d.Created.IsZero() {
+				t.Errorf("listed %+v", d)
+			}
+		}
+	}
 }

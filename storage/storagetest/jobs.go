@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"strconv"
 	"testing"
 	"time"
@@ -197,5 +198,116 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 	must(t, "Close", other.Close())
 	if n := len(claim(t, s, storage.JobClaim{Lease: time.Hour, Limit: 3})); n != 3 {
 		t.Errorf("took over %d of the closed store's 3 jobs", n)
+	}
+}
+
+// testJobOfRun: from the run's first row on the job is the run's, and ends with
+// it, whoever had claimed it.
+func testJobOfRun(t *testing.T, m Maker) {
+	s := m.open(t)
+	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
+	claimed := claim(t, s, storage.JobClaim{Lease: time.Hour})[0]
+	other := run("b")
+	other.Job = "j"
+	want(t, "Create of a run that the job does not want", s.Create(t.Context(), other), storage.ErrFenced)
+	other.Job = "nobody's"
+	want(t, "Create for a job that is not there", s.Create(t.Context(), other), storage.ErrNotFound)
+	if _, err := s.Run(t.Context(), "b"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("the run was made: %v", err)
+	}
+	a := run("a")
+	a.Job = "j"
+	create(t, s, a)
+	if got := load(t, s, "a"); got.Job != "j" {
+		t.Errorf("the run is of job %q", got.Job)
+	}
+	its := job(t, s)
+	if its.State != states.JobClaimed || its.ClaimID != "" || its.Owner != "" || !its.Lease.IsZero() || its.Attempts != 0 {
+		t.Errorf("job is %+v", its)
+	}
+	want(t, "RenewJob by who claimed it", s.RenewJob(t.Context(), "j", 1, claimed.ClaimID, time.Hour), storage.ErrFenced)
+	want(t, "RenewJob without a claim", s.RenewJob(t.Context(), "j", 1, "", time.Hour), storage.ErrFenced)
+	want(t, "EndJob without a claim", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobComplete}), storage.ErrFenced)
+	if again := claim(t, s, storage.JobClaim{Lease: time.Hour}); len(again) != 0 {
+		t.Errorf("it was claimed again: %+v", again)
+	}
+
+	create(t, s, run("c"))
+	c := begin(t, s, "c")
+	foreign := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}, Job: &storage.JobEnd{Job: "j", State: states.JobComplete}}
+	want(t, "Commit that ends another run's job", c.commit(t.Context(), c.next(foreign)), storage.ErrFenced)
+
+	p := begin(t, s, "a")
+	failure := &atom.Failure{Code: "RevertFailed"}
+	p.write(t, storage.Checkpoint{
+		Head: storage.Head{State: states.FlowSuspended, Hold: true, Failure: failure, Release: true},
+		Job:  &storage.JobEnd{Job: "j", State: states.JobParked, Failure: failure},
+	})
+	if got := job(t, s); got.State != states.JobParked || got.Failure == nil || got.Failure.Code != "RevertFailed" {
+		t.Errorf("job is %+v", got)
+	}
+	p = begin(t, s, "a")
+	over := storage.Checkpoint{
+		Head: storage.Head{State: states.FlowReverted, Release: true}, Job: &storage.JobEnd{Job: "j", State: states.JobComplete},
+	}
+	p.write(t, over)
+	if got := job(t, s); got.State != states.JobComplete || got.Failure != nil {
+		t.Errorf("job is %+v", got)
+	}
+	p = begin(t, s, "a") // run again, it ends again
+	p.write(t, over)
+	d := run("d")
+	d.Job = "j"
+	want(t, "Create for a job that has ended", s.Create(t.Context(), d), storage.ErrFenced)
+}
+
+// testJobChanged: who has no claim may change what nobody has claimed.
+func testJobChanged(t *testing.T, m Maker) {
+	s := m.open(t)
+	post(t, s, storage.Job{ID: "j", NotUntil: time.Now().Add(time.Hour), Created: at(0)})
+	if got := job(t, s); got.State != states.JobScheduled {
+		t.Errorf("posted for later, it is %v", got.State)
+	}
+	for _, to := range []states.Job{states.JobUnclaimed, states.JobParked, states.JobUnclaimed, states.JobScheduled, states.JobComplete} {
+		must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: to, NotUntil: at(9)}))
+		if got := job(t, s); got.State != to || !got.NotUntil.Equal(at(9)) {
+			t.Errorf("job is %+v, want %v", got, to)
+		}
+	}
+	want(t, "EndJob of one that has ended", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobUnclaimed}), storage.ErrInvalid)
+	want(t, "EndJob of none", s.EndJob(t.Context(), storage.JobEnd{Job: "none", State: states.JobUnclaimed}), storage.ErrNotFound)
+}
+
+// testNeeds: runs are due only to those who have what they need.
+func testNeeds(t *testing.T, m Maker) {
+	s := m.open(t)
+	for _, r := range []struct {
+		id     string
+		labels map[string]string
+	}{
+		{"a", nil},
+		{"b", map[string]string{"needs.gpu": "yes", "who": "me"}},
+		{"c", map[string]string{"needs.gpu": "no"}},
+		{"d", map[string]string{"needs.gpu": "yes", "needs.zone": "eu"}},
+		{"e", map[string]string{"needsgpu": "yes"}},
+	} {
+		one := run(r.id)
+		one.Labels, one.Due = r.labels, at(1)
+		create(t, s, one)
+	}
+	for _, c := range []struct {
+		offers map[string]string
+		want   string
+	}{
+		{nil, "ae"},
+		{map[string]string{"gpu": "yes"}, "abe"},
+		{map[string]string{"gpu": "no", "more": ""}, "ace"},
+		{map[string]string{"gpu": "yes", "zone": "eu"}, "abde"},
+		{map[string]string{"zone": "eu"}, "ae"},
+	} {
+		due, _, err := s.Due(t.Context(), storage.DueQuery{By: time.Now(), Offers: c.offers})
+		if got := joined(due, func(d storage.Due) string { return d.Run }); err != nil || got != c.want {
+			t.Errorf("with %v: %q, want %q (%v)", c.offers, got, c.want, err)
+		}
 	}
 }

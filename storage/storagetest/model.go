@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -73,14 +75,29 @@ func (w *world) any(rt *rapid.T) storage.Store { return rapid.SampledFrom(w.stor
 
 func (w *world) create(rt *rapid.T) {
 	r := run(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id"))
-	err := w.any(rt).Create(w.t.Context(), r)
+	i := rapid.IntRange(0, 1).Draw(rt, "by")
+	var (
+		err   error
+		claim storage.Claim
+		snap  *storage.Snapshot
+	)
+	begins := rapid.Bool().Draw(rt, "begins")
+	if begins {
+		claim, snap, err = w.stores[i].BeginNew(w.t.Context(), r)
+	} else {
+		err = w.stores[i].Create(w.t.Context(), r)
+	}
 	if w.runs[r.ID] != nil {
 		want(w.t, "Create", err, storage.ErrExists)
 		return
 	}
 	must(w.t, "Create", err)
 	r.Updated = r.Created
-	w.runs[r.ID] = &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
+	made := &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
+	w.runs[r.ID] = made
+	if begins {
+		w.begun(rt, made, i, claim, snap)
+	}
 }
 
 func (w *world) begin(rt *rapid.T) {
@@ -95,6 +112,11 @@ func (w *world) begin(rt *rapid.T) {
 		return
 	}
 	must(w.t, "Begin", err)
+	w.begun(rt, r, i, claim, snap)
+}
+
+// begun does to the model what the beginning of a run does.
+func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap *storage.Snapshot) {
 	r.Run.Fence++
 	if claim.Fence != r.Run.Fence {
 		rt.Fatalf("fence is %d, want %d", claim.Fence, r.Run.Fence)
@@ -146,6 +168,8 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 	for _, path := range rapid.SliceOfNDistinct(rapid.SampledFrom(paths), 0, 3, rapid.ID).Draw(rt, "atoms") {
 		a := fullAtom(path)
 		a.Live = rapid.Bool().Draw(rt, "live")
+		a.State = rapid.SampledFrom([]states.Task{states.TaskRunning, states.TaskSuccess}).Draw(rt, "atom state")
+		a.Details = atom.Value(strings.Repeat("d", rapid.SampledFrom([]int{0, 10, 500, 3000}).Draw(rt, "details")))
 		a.Attempt = rapid.IntRange(0, 1000).Draw(rt, "attempt")
 		if rapid.Bool().Draw(rt, "large") {
 			data := large(path + strconv.Itoa(a.Attempt))
@@ -175,6 +199,14 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 			cp.Taken = append(cp.Taken, l.N)
 		}
 	}
+	if rapid.Bool().Draw(rt, "changed") {
+		cp.Structure = rapid.SampledFrom([]string{"", "s1", "s2"}).Draw(rt, "structure")
+		input := inline(rapid.IntRange(0, 9).Draw(rt, "input"))
+		if len(cp.Payloads) > 0 {
+			input = storage.Held{Ref: r.Run.Refs + 1, Data: cp.Payloads[0].Data}
+		}
+		cp.Input = &input
+	}
 	if rapid.Bool().Draw(rt, "token") {
 		w.made++
 		cp.Tokens = append(cp.Tokens, storage.Token{ID: fmt.Sprint("t", w.made), Run: r.Run.ID, Path: "x"})
@@ -189,6 +221,12 @@ func (w *world) applied(r *modelRun, cp *storage.Checkpoint) {
 	run.State, run.Output, run.Updated = h.State, h.Output, h.Time
 	if h.Memory != nil {
 		run.Memory = h.Memory
+	}
+	if cp.Input != nil {
+		run.Input = *cp.Input
+	}
+	if cp.Structure != "" {
+		run.Structure = cp.Structure
 	}
 	run.Entries, run.Events, run.Refs = h.Entries, h.Events, h.Refs
 	run.Undos += int64(len(cp.Push) - cp.Pop)

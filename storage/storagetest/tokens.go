@@ -19,6 +19,8 @@ func testTokens(t *testing.T, m Maker) {
 		Deadline: at(9), Heartbeat: 3 * time.Second, Beat: at(1), Worker: "w",
 	}
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}}})
+	same(t, "open tokens", []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}},
+		ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
 	token := func() storage.Token {
 		t.Helper()
 		return ask[storage.Token](t, "Token")(s.Token(t.Context(), "t1"))
@@ -67,10 +69,45 @@ func testTokens(t *testing.T, m Maker) {
 	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", value(1), nil)), storage.ErrGone)
 
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
+	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
 	must(t, "Release", s.Release(t.Context(), p.claim, 2, time.Time{}))
 	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, begin(t, s, "a").snap.Tokens)
 
 	q := begin(t, s, "b")
 	err = q.commit(t.Context(), q.next(storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "b", Path: "z"}}}))
 	want(t, "a token of another run", err, storage.ErrExists)
+}
+
+func testQueues(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"), run("b"))
+	p, q := begin(t, s, "a"), begin(t, s, "b")
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		{ID: "t2", Run: "a", Path: "y", Queue: "q", Beat: at(2)},
+		{ID: "t9", Run: "a", Path: "z", Beat: at(0)},
+		{ID: "t3", Run: "a", Path: "w", Queue: "other", Beat: at(0)},
+	}})
+	q.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		{ID: "t4", Run: "b", Path: "y", Queue: "q", Beat: at(3), Incarnation: 1},
+		{ID: "t5", Run: "b", Path: "z", Queue: "q", Beat: at(4)},
+	}})
+	want(t, "TakeToken without a queue", errOf(s.TakeToken(t.Context(), "", "w")), storage.ErrInvalid)
+	want(t, "TakeToken without a name", errOf(s.TakeToken(t.Context(), "q", "")), storage.ErrInvalid)
+	want(t, "TakeToken of an unknown queue", errOf(s.TakeToken(t.Context(), "none", "w")), storage.ErrNotFound)
+	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t5", value(2), nil)))
+	for _, id := range []string{"t2", "t4"} {
+		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), "q", "w"))
+		if taken.ID != id || taken.Worker != "w" || time.Since(taken.Beat) > time.Minute {
+			t.Errorf("took %+v, want %s", taken, id)
+		}
+		same(t, "taken token", taken, ask[storage.Token](t, "Token")(s.Token(t.Context(), id)))
+	}
+	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), "q", "w")), storage.ErrNotFound)
+	_, letters, err := s.Bell(t.Context(), "b")
+	must(t, "Bell", err)
+	same(t, "letters", []storage.Letter{
+		{N: 1, Run: "b", Kind: storage.LetterToken, Path: "z", Name: "t5", Body: value(2)},
+		{N: 2, Run: "b", Kind: storage.LetterTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
+	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", value(1), nil)))
 }

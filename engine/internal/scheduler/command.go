@@ -21,40 +21,59 @@ const (
 	Revert                // revert the atom, as Outcome tells; answer with Completed
 	Wait                  // send Fired when Due has come
 	Unwait                // Fired is no longer wanted
-	Cancel                // cancel the context of what executes; Completed comes all the same
+	Cancel                // cancel the context of what executes; Completed comes all the same, unless it is Abandoned
+	Await                 // somebody else ends the node, which nobody is called for; send Completed then
+	Spawn                 // begin the node's own run; send Completed when that has ended
+	Void                  // nobody may end the atom from elsewhere any more
+	Tell                  // send Letters to other runs, and Out out of the database
+	Label                 // set Labels of the run
 	AskRetry              // ask the retry's controller about Tries; answer with Answered
 	AskDeciders           // ask the atom's deciders; answer with Voted
 	AskLanguage           // ask the scope's language about Cause; answer with Grown
-	AskUndo               // bring the topmost entry of the undo stack; answer with Unwound
+	AskUndo               // bring the topmost entry of the undo stack, or of Part of it; answer with Unwound
 	Emit                  // append Events to the language's history
 	Remember              // keep Memory: of Scope, or of the run when there is none
 	PushUndo              // put the node on the undo stack
 	PopUndo               // take the topmost entry off the undo stack
-	Deadline              // keep when the run's own flow is overdue; send Fired with no node when Due has come
+	DropUndo              // forget the undo stack: what is on it will not be undone any more
+	Deadline              // keep when the run is overdue; send Fired with no node when Due has come
+	Doom                  // keep that the run is going to end by Fate, on account of Failures
 	More                  // send Continue
+	Obeyed                // Order is done, or was dropped: it need not come again
 	Over                  // the run has come to rest in FlowTo; Failures say why
 )
 
-// A Command is one thing the driver is to do, in order.
+// A Command is one thing the driver is to do, in order. Each step of a flow is
+// several, which are copied a few times: what few of them say is in Detail.
 type Command struct {
-	Op       Op
-	Atom     int32 // index in the plan; -1 when Node or Scope is meant
-	Node     *Node
-	Scope    *Scope
-	From, To states.Task
-	Rec      Record
-
+	Op               Op
+	From, To         states.Task
 	FlowFrom, FlowTo states.Flow
+	Fate             Fate  // Doom, Over
+	Abandoned        bool  // Cancel, Void
+	Atom             int32 // index in the plan; -1 when Node or Scope is meant
+	Node             *Node
+	Scope            *Scope
+	Rec              Record
 	Values           atom.Values
-	Outcome          atom.Outcome[atom.Value]
-	Tries            atom.History
-	Cause            *flow.Cause // AskLanguage
-	Events           []flow.Event
-	Missing          *atom.Failure // Execute, Revert: an argument has no value; the call is not made and fails so
-	Due              time.Time
-	Memory           atom.Value
-	Failures         []*atom.Failure
-	End              *flow.End
+	Missing          *atom.Failure // Execute, Revert, AskRetry: an argument has no value; the call is not made and fails so
+	*Detail                        // nil where the Op needs none of it
+}
+
+// A Detail is what commands of few kinds say.
+type Detail struct {
+	Outcome      atom.Outcome[atom.Value] // Revert
+	Tries        atom.History             // AskRetry; Execute and Revert of a retry
+	Cause        *flow.Cause              // AskLanguage
+	Part         *Part                    // AskUndo; nil is all of the stack
+	Events       []flow.Event             // Emit
+	Letters, Out []flow.Message           // Tell
+	Labels       map[string]string        // Label
+	Due          time.Time                // Wait, Deadline
+	Memory       atom.Value               // Remember
+	Failures     []*atom.Failure          // Doom, Over
+	Order        *Order                   // Obeyed
+	End          *flow.End                // Over
 }
 
 // EventKind tells events apart.
@@ -67,11 +86,14 @@ const (
 	Answered                   // Decision, or Failure when the controller failed
 	Voted                      // Nay says whether any decider said no, Depth how much is left out; Failure when one failed
 	Grown                      // Growth is the language's answer
-	Unwound                    // Node is the topmost entry of the undo stack; nil when it is empty
+	Unwound                    // Node is the entry of the undo stack that was asked for, N its height; nil when there is none
 	Fired                      // the wait of Atom or Node is over; neither means the deadline
 	Idle                       // no completion is at hand
 	Continue                   // more was asked for
+	Deferred                   // the call of Execute has ended, and somebody else ends the atom; send Completed then
+	Told                       // the run was told something, as Cause says, by letter N
 	Suspend                    // come to rest, undoing nothing
+	Ordered                    // an operator wants what Order says
 	Reset                      // begin anew: all atoms PENDING
 )
 
@@ -81,12 +103,17 @@ type Event struct {
 	Atom     int32
 	Node     *Node
 	Revert   bool // Completed: a revert has ended
+	ByToken  bool // Completed: of a node that began a run, whoever had its token ended it, not the run
 	Result   atom.Value
 	Failure  *atom.Failure
 	Decision atom.Decision
 	Nay      bool
 	Depth    flow.Depth
-	Growth   flow.Growth
-	Fresh    bool      // Begin: the records were just loaded
-	Now      time.Time // when it happened
+	Growth   *flow.Growth
+	Cause    *flow.Cause // Told
+	N        int64       // Told, Unwound
+	Order    *Order      // Ordered; of Begin: what is wanted of a run that had come to rest
+	Fresh    bool        // Begin: the records were just loaded
+	Now      time.Time   // when it happened
+	Random   float64     // from 0 to 1, for the waits that this event leads to
 }

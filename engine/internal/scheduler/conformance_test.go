@@ -8,14 +8,11 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
-// taskflowFiles are the files of recorded cases.
-var taskflowFiles = []string{"named", "open", "peer_bugs"}
-
 // TestConformanceTaskFlow plays every recorded case in the canonical serial
 // order, a commit per write, and compares everything.
 func TestConformanceTaskFlow(t *testing.T) {
 	t.Parallel()
-	for _, file := range taskflowFiles {
+	for _, file := range conformance.TaskFlowFiles(t) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			tally := conformance.NewTaskFlowTally(file, "serial")

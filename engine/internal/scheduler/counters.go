@@ -95,7 +95,8 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 		r := &s.rec[node.Atom]
 		isForward = (r.State == states.TaskSuccess || r.State == states.TaskIgnore) &&
 			(r.Intention == states.IntendExecute || r.Intention == states.IntendIgnore)
-		isBack = r.State == states.TaskPending || r.State == states.TaskReverted || r.State == states.TaskIgnore
+		isBack = r.State == states.TaskPending || r.State == states.TaskReverted || r.State == states.TaskIgnore ||
+			r.givenUp()
 		isUntouched = r.State == states.TaskPending && r.Intention == states.IntendExecute
 	}
 	if c.before == 0 && isForward {

@@ -27,6 +27,8 @@ type driver struct {
 	watch func(ev scheduler.Event, cmds []scheduler.Command) // sees every step
 	saw   func(c *scheduler.Command)                         // sees every change of an atom, before it is kept
 
+	rested func() // is called when the run has come to rest
+
 	writes  int
 	crashAt int // after which write the process dies; 0 is never
 
@@ -87,7 +89,7 @@ func (d *driver) reload() {
 	for i := range loaded {
 		loaded[i] = scheduler.Loaded{Path: d.plan.Atoms[i].Name(), Rec: d.kept.records[i]}
 	}
-	d.sched.Load(d.kept.flow, d.kept.memory, loaded, 0, false)
+	d.sched.Load(&scheduler.Saved{Flow: d.kept.flow, Memory: d.kept.memory, Records: loaded})
 }
 
 // play plays a whole case.
@@ -120,7 +122,8 @@ func (d *driver) play() *conformance.TaskFlowOutcome {
 	for _, op := range d.c.After {
 		out.Runs = append(out.Runs, d.segment(op, false))
 	}
-	out.Final = d.final()
+	d.reload()
+	out.Final = taskflowtest.Final(d.c, d.plan, d.sched)
 	return out
 }
 
@@ -136,6 +139,9 @@ func (d *driver) segment(op string, fresh bool) conformance.TaskFlowRun {
 		if d.done || d.run.Crashed {
 			break
 		}
+	}
+	if d.rested != nil && d.done {
+		d.rested()
 	}
 	d.run.Calls = d.world.Calls()
 	d.run.Flow = d.kept.flow.String()

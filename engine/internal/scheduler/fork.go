@@ -11,7 +11,7 @@ import (
 // fillFork begins children as slots are free.
 func (s *Scheduler) fillFork(n *Node) {
 	g := n.Spec.Group
-	for n.begun < g.Count && n.failedAt < 0 && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
+	for n.begun < g.Count && !n.decided && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
 		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
 		n.begun++
 		n.children = append(n.children, c)
@@ -37,21 +37,50 @@ func ChildPath(fork string, attempt, i int) string {
 // noteEnd keeps, as the result of a fork that has not ended, what the child that
 // decided its end, or ended last, wants its language to be told.
 func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
-	if fork.failedAt >= 0 || string(fork.Rec.Result) == string(end.Note) {
+	if fork.decided || string(fork.Rec.Result) == string(end.Note) {
 		return
 	}
 	fork.Rec.Result = end.Note
 	s.emit(Command{Op: Write, Atom: -1, Node: fork, Rec: fork.Rec})
 }
 
-// childFailed ends the siblings of the first child that failed.
-func (s *Scheduler) childFailed(fork *Node, child *Scope) {
-	if fork.failedAt >= 0 || fork.stopped {
+// tell counts the end of a child.
+func (n *Node) tell(c *Scope) {
+	if c.Rec.Ended != EndFailure {
+		n.results[c.Index] = c.Rec.Result
+		n.done++
 		return
 	}
-	fork.failedAt, fork.failure = child.Index, child.Rec.Failure
-	for _, c := range slices.Clone(fork.children) {
-		s.stop(c)
+	n.failures++
+	if n.failedAt < 0 && n.lost() {
+		n.failedAt, n.failure = c.Index, c.Rec.Failure
+	}
+}
+
+// lost reports whether more children have failed than may.
+func (n *Node) lost() bool {
+	g := n.Spec.Group
+	return n.failures > g.Tolerate || g.Need > 0 && g.Count-n.failures < g.Need
+}
+
+// won reports whether as many children have ended well as must.
+func (n *Node) won() bool {
+	g := n.Spec.Group
+	return g.Need > 0 && n.done >= g.Need || n.done+n.failures >= g.Count
+}
+
+// decide ends the other children once it is decided how a fork ends, and begins
+// further ones until then.
+func (s *Scheduler) decide(n *Node) {
+	switch {
+	case n.decided || n.stopped:
+	case n.failedAt >= 0 || n.won():
+		n.decided = true
+		for _, c := range slices.Clone(n.children) {
+			s.stop(c)
+		}
+	default:
+		s.fillFork(n)
 	}
 }
 
@@ -64,12 +93,12 @@ func (s *Scheduler) joinFork(n *Node) {
 	case n.stopped:
 		s.retire(n)
 		s.setNode(n, states.TaskCancelled)
-		s.settleScope(n.Scope)
+		s.left(n.Scope)
 	case n.failedAt >= 0:
 		n.Rec.Failure, n.Rec.Ended = n.failure, EndFailure
 		s.setNode(n, states.TaskFailure)
 		s.nodeEnded(n)
-	case n.done == n.Spec.Group.Count:
+	case n.won():
 		n.Rec.Ended = EndValue
 		s.setNode(n, states.TaskSuccess)
 		s.nodeEnded(n)

@@ -10,13 +10,26 @@ import (
 
 // ask is a question to a scope's language that has not been asked yet.
 type ask struct {
-	scope *Scope
-	node  *Node // what the cause is about; nil for Begin, Overdue and Continue
-	cause flow.Cause
+	scope  *Scope
+	node   *Node // what the cause is about; nil when it is about no node
+	cause  flow.Cause
+	letter int64 // that told of it; 0 when none did
+	undo   bool  // it is no question, but wants the next entry that the scope wants undone
+	left   bool  // it is no question: something dropped has left the scope, which may have nothing to wait for now
+}
+
+// waits reports whether the question waits until what its scope wants undone is.
+func (q *ask) waits() bool {
+	switch q.cause.Kind {
+	case flow.Undone, flow.UndoFailed, flow.Overdue, flow.Stopped:
+		return false
+	default:
+		return q.scope.undoing != nil && !q.undo
+	}
 }
 
 func (s *Scheduler) wonder(scope *Scope, node *Node, cause flow.Cause) {
-	s.asks = append(s.asks, ask{scope, node, cause})
+	s.asks = append(s.asks, ask{scope: scope, node: node, cause: cause})
 }
 
 // nextAsk puts the next question that still matters. It reports whether there
@@ -25,11 +38,26 @@ func (s *Scheduler) nextAsk() bool {
 	for len(s.asks) > 0 {
 		q := s.asks[0]
 		s.asks = s.asks[1:]
-		if q.scope.closed || q.scope.stopping && q.cause.Kind != flow.Overdue {
+		if q.scope.closed || q.undo && q.scope.undoing == nil || q.scope.stopping && q.cause.Kind != flow.Overdue && q.cause.Kind != flow.Stopped {
+			continue
+		}
+		if q.left {
+			if s.starved(q.scope) {
+				s.endScope(q.scope, impossible(q.scope.Path, "dropped all there was to wait for"))
+				return true
+			}
+			continue
+		}
+		if q.waits() {
+			q.scope.held = append(q.scope.held, q)
 			continue
 		}
 		s.asking, s.asked = q, true
-		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Cause: &q.cause})
+		if q.undo {
+			s.emit(Command{Op: AskUndo, Atom: -1, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
+			return true
+		}
+		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Detail: &Detail{Cause: &q.cause}})
 		return true
 	}
 	s.asks = nil
@@ -43,7 +71,7 @@ func (s *Scheduler) beginGrowing() {
 			s.overdue()
 			return
 		}
-		s.emit(Command{Op: Deadline, Atom: -1, Due: due})
+		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
 	}
 	s.takeUp(s.root)
 }
@@ -64,37 +92,86 @@ func (s *Scheduler) takeUp(scope *Scope) {
 	if r := s.record(scope); r.Ended == EndNone && r.Result != nil {
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: r.Result})
 	}
+	u := scope.undoing
+	if u != nil { // it is looked for anew, once it is clear what of the open nodes was dropped
+		if u.node != nil { // it may have waited since before the run was suspended
+			s.unwaitNode(u.node)
+		}
+		u.at, u.node, u.asked = 0, nil, true
+	}
 	for _, n := range sorted(scope.open) {
 		s.takeUpNode(n)
+	}
+	if u != nil {
+		u.asked = false
+		s.undoNext(scope)
 	}
 }
 
 // grown does what a language answered.
-func (s *Scheduler) grown(g flow.Growth) {
+func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.asking
 	s.asking = ask{}
 	scope, node := q.scope, q.node
-	if len(g.Events) > 0 {
-		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Events: g.Events})
+	if q.letter > 0 {
+		s.emit(Command{Op: Obeyed, Atom: -1, Detail: &Detail{Order: &Order{N: q.letter}}})
 	}
-	s.remember(&q, &g)
+	if len(g.Events) > 0 {
+		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events}})
+	}
+	if q.cause.Kind == flow.Stopped { // the language has been told; it has no say
+		s.endScope(scope, &flow.End{Failure: s.doom})
+		return
+	}
+	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
+		s.asks = append(scope.held, s.asks...)
+		scope.undoing, scope.held = nil, nil
+	}
+	s.remember(&q, g)
+	s.listen(scope, g.Listen && g.End == nil)
 	switch {
 	case node == nil:
+	case q.cause.Kind == flow.Taken, q.cause.Kind == flow.Called:
+		s.noted(node, q.cause.Kind, g.Note)
 	case g.Again != nil && node.Rec.State == states.TaskFailure:
 		s.again(node, g.Again)
 	default:
 		s.retire(node)
+	}
+	if len(g.Labels) > 0 {
+		s.emit(Command{Op: Label, Atom: -1, Detail: &Detail{Labels: g.Labels}})
+	}
+	if len(g.Send) > 0 || len(g.Out) > 0 {
+		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Letters: g.Send, Out: g.Out}})
+	}
+	for _, name := range g.Drop {
+		if n := scope.open[name]; n != nil && !n.stopped {
+			s.dropNode(n)
+		}
+	}
+	for _, name := range g.Leave {
+		if n := scope.open[name]; n != nil && !n.stopped {
+			s.leaveNode(n)
+		}
 	}
 	for i := range g.Add {
 		s.add(scope, g.Add[i])
 	}
 	switch {
 	case scope.ending != nil: // what was added could not be
+	case g.Undo != nil && (g.End != nil || g.More != nil || g.Listen):
+		s.endScope(scope, impossible(scope.Path, "wants something undone first, and something else first, too"))
+	case g.Undo != nil:
+		s.beginUndoing(scope, g.Undo)
 	case g.End != nil:
+		if fate := fateOf(g.End); fate != FateNone && scope.Parent == nil {
+			s.fate = fate
+			s.emit(Command{Op: Doom, Atom: -1, Fate: fate, Detail: &Detail{}})
+		}
 		s.endScope(scope, g.End)
 	case g.More != nil:
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: g.More})
-	case len(scope.open) == 0:
+	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind, q.cause.Name)))
 	}
 }
@@ -110,12 +187,19 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	scope, r := q.scope, s.record(q.scope)
 	changed := string(r.Result) != string(g.More)
 	r.Result = g.More
+	if r.Ended == EndUndoing {
+		r.Ended, changed = EndNone, true
+	}
 	if g.Memory != nil {
 		scope.Memory = g.Memory
 		changed = changed || scope.Parent != nil
 	}
+	if g.Outer != nil && scope.Parent != nil {
+		s.root.Memory = g.Outer
+		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: g.Outer}})
+	}
 	if scope.Parent == nil && (g.Memory != nil || q.cause.Kind == flow.Begin) {
-		s.emit(Command{Op: Remember, Atom: -1, Memory: scope.Memory})
+		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: scope.Memory}})
 	}
 	switch {
 	case q.cause.Kind == flow.Begin && scope.Parent != nil:
@@ -126,7 +210,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 		scope.begun = true
 		if !g.Deadline.IsZero() {
 			r.setRare(func(x *Rare) { x.Due = g.Deadline })
-			s.emit(Command{Op: Deadline, Atom: -1, Due: g.Deadline})
+			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: g.Deadline}})
 			changed = true
 		}
 	case q.cause.Kind == flow.Overdue && (g.End == nil || !g.End.TimedOut):
@@ -140,10 +224,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 
 // add makes a node and starts it.
 func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
-	path := spec.Name
-	if scope.Path != "" {
-		path = scope.Path + "/" + spec.Name
-	}
+	path := scope.Inside(spec.Name)
 	if scope.ending != nil {
 		return
 	}

@@ -38,8 +38,10 @@ type gardener struct {
 	gone    map[string]bool // nodes that are only needed to be undone
 	undo    []string
 	unwound bool
+	fate    scheduler.Fate
 	events  map[string]int
 	world   map[string]int // effects that have not been undone
+	pushed  []string       // all that was ever put on the stack
 	undone  []string
 	commits int
 
@@ -92,7 +94,9 @@ func (g *gardener) process() {
 				records = append(records, *l)
 			}
 		}
-		g.sched.Load(g.flow, g.memory, records, int64(len(g.undo)), g.unwound)
+		g.sched.Load(&scheduler.Saved{
+			Flow: g.flow, Memory: g.memory, Records: records, Undos: int64(len(g.undo)), Unwound: g.unwound, Fate: g.fate,
+		})
 	}
 	g.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true})
 	for steps := 0; !g.dead; steps++ {
@@ -199,6 +203,9 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 			g.tb.Errorf("%s began %v too early", n.Path, n.Spec.Due.Sub(g.now))
 		}
 		g.keep(*c)
+		if n := c.Node; n != nil && c.Op == scheduler.Notify && c.To == states.TaskReverted {
+			g.batch = append(g.batch, func() { g.undone, g.unwound = append(g.undone, n.Path), true })
+		}
 		if c.Op == scheduler.Notify && g.each && !whole {
 			g.flush()
 		}
@@ -216,6 +223,11 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 		delete(g.waits, c.Node)
 	case scheduler.Cancel:
 		g.cancel(c.Node)
+	case scheduler.Doom:
+		fate := c.Fate
+		g.batch = append(g.batch, func() { g.fate = fate })
+	case scheduler.DropUndo:
+		g.batch = append(g.batch, func() { g.undo, g.pushed = nil, nil })
 	case scheduler.Deadline:
 		g.deadline = c.Due
 	case scheduler.AskLanguage:
@@ -224,10 +236,7 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 		if g.flush(); g.dead {
 			return nil
 		}
-		ev := &scheduler.Event{Kind: scheduler.Unwound}
-		if len(g.undo) > 0 {
-			ev.Node = g.sched.Unwind(*g.nodes[g.undo[len(g.undo)-1]])
-		}
+		ev := g.entry(c.Part)
 		return ev
 	case scheduler.Emit:
 		for _, ev := range c.Events {
@@ -239,6 +248,9 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	case scheduler.PushUndo:
 		path := c.Node.Path
 		g.batch = append(g.batch, func() { g.undo = append(g.undo, path) })
+		if !c.Node.Spec.Pivot || c.Node.Rec.State != states.TaskSuccess {
+			g.batch = append(g.batch, func() { g.pushed = append(g.pushed, path) })
+		}
 	case scheduler.PopUndo:
 		path := c.Node.Path
 		g.batch = append(g.batch, func() {
@@ -246,7 +258,6 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 				g.tb.Errorf("%s was taken off the stack %v", path, g.undo)
 			}
 			g.undo, g.unwound = g.undo[:len(g.undo)-1], true
-			g.undone = append(g.undone, path)
 		})
 	case scheduler.More:
 		return &scheduler.Event{Kind: scheduler.Continue}
@@ -258,6 +269,27 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 		g.tb.Fatalf("unexpected command %d", c.Op)
 	}
 	return nil
+}
+
+// entry returns the entry of the undo stack that is asked for.
+func (g *gardener) entry(part *scheduler.Part) *scheduler.Event {
+	ev := &scheduler.Event{Kind: scheduler.Unwound}
+	for i, path := range slices.Backward(g.undo) {
+		height := int64(i) + 1
+		if part != nil {
+			if part.Below > 0 && height >= part.Below {
+				continue
+			}
+			if picked, last := part.Picks(path); last {
+				break
+			} else if !picked {
+				continue
+			}
+		}
+		ev.Node, ev.N = g.sched.Unwind(*g.nodes[path]), height
+		break
+	}
+	return ev
 }
 
 // keep puts a record into the batch.
@@ -307,10 +339,35 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	if k := c.Cause.Kind; k == flow.JoinFailed || k == flow.Joined && len(c.Cause.Results) > 0 {
 		g.checkNote(c)
 	}
+	if _, is := g.lang.(toy); is && c.Cause.Kind == flow.Undone {
+		g.checkUndone(ask)
+	}
 	if g.asked != nil {
 		g.asked(c.Cause)
 	}
-	return &scheduler.Event{Kind: scheduler.Grown, Growth: g.lang.Grow(ask)}
+	growth := g.lang.Grow(ask)
+	return &scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
+}
+
+// checkUndone checks that what a flow wanted undone is.
+func (g *gardener) checkUndone(ask *flow.Ask) {
+	step := decode[toyFlow](ask.Memory).Steps[decode[toyNote](ask.Cause.Note).At]
+	for _, path := range slices.Backward(g.pushed) {
+		rest, mine := strings.CutPrefix(path, ask.Path+"/")
+		if ask.Path == "" {
+			rest, mine = path, true
+		}
+		node, _, _ := strings.Cut(rest, "/")
+		if child := strings.IndexAny(node, "[@"); child >= 0 {
+			node = node[:child]
+		}
+		switch {
+		case mine && step.To != "" && node == step.To:
+			return
+		case mine && (step.Under == "" || node == step.Under) && step.Kind == "undo" && g.world[path] > 0:
+			g.tb.Errorf("%q is told that %+v was undone, but there is %s", ask.Path, step, path)
+		}
+	}
 }
 
 // checkNote checks that a join is told the note of the child that decided it.
@@ -375,7 +432,7 @@ func (g *gardener) end() string {
 		if e.Failure != nil {
 			code = e.Failure.Code
 		}
-		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, e.TimedOut)
+		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, g.over.Fate == scheduler.FateTimedOut)
 	}
 	return how
 }

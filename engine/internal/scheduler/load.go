@@ -22,20 +22,31 @@ type Loaded struct {
 	Memory  atom.Value
 }
 
-// Load takes up a run from what was persisted of it. undos is the height of its
-// undo stack; unwound says whether some of it was taken off before.
-func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded, undos int64, unwound bool) {
-	s.flow, s.undos, s.unwound = state, undos, unwound
+// Saved is what was persisted of a run.
+type Saved struct {
+	Flow    states.Flow
+	Memory  atom.Value // as Remember left it
+	Records []Loaded
+	Undos   int64         // height of the undo stack
+	Unwound bool          // some of it was taken off before
+	Fate    Fate          // as Doom left it
+	Doom    *atom.Failure // as Doom left it
+}
+
+// Load takes up a run from what was persisted of it.
+func (s *Scheduler) Load(from *Saved) {
+	s.flow, s.undos, s.unwound, s.fate, s.doom = from.Flow, from.Undos, from.Unwound, from.Fate, from.Doom
+	memory, records := from.Memory, from.Records
 	if s.root != nil {
 		s.root.Memory = memory
 	} else {
-		s.revAll = memory != nil
+		s.revAll = string(memory) == string(revAllMemory)
 	}
 	var grown []Loaded
 	for _, l := range records {
 		if a := s.plan.Index(l.Path); a >= 0 && l.Spec == nil && !l.Child {
 			s.rec[a] = l.Rec
-			if l.Rec.Failure != nil {
+			if l.Rec.Failure != nil && l.Rec.State != states.TaskRetrying {
 				s.failed = append(s.failed, a)
 			}
 			continue
@@ -47,8 +58,17 @@ func (s *Scheduler) Load(state states.Flow, memory atom.Value, records []Loaded,
 	slices.Sort(s.failed)
 	if s.root != nil && s.rec[0].State == states.TaskRunning {
 		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.rec[0], nil)
+		s.root.loadUndoing(&s.rec[0])
+		if s.rec[0].Awaits() {
+			s.root.listens = true
+			s.waits++
+		}
+	}
+	if s.root != nil && s.flow == states.FlowSuspended && s.rec[0].State == states.TaskRevertFailure {
+		s.unwindEnd = atom.Park
 	}
 	s.loadGrown(grown)
+	s.loadKept()
 	s.count()
 }
 
@@ -71,6 +91,7 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 			}
 			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}
 			c.begun = l.Rec.State != states.TaskPending
+			c.loadUndoing(&c.Rec)
 			if l.Rec.State == states.TaskRunning {
 				c.ending = loadedEnd(&c.Rec, c.Memory)
 			}
@@ -99,13 +120,10 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 // take sorts a child that was persisted into its fork.
 func (n *Node) take(c *Scope) {
 	switch c.Rec.State {
-	case states.TaskSuccess:
+	case states.TaskSuccess, states.TaskFailure:
 		c.closed = true
-		n.results[c.Index] = c.Rec.Result
-		n.done++
-	case states.TaskFailure:
-		c.closed = true
-		n.failedAt, n.failure = c.Index, c.Rec.Failure
+		n.tell(c)
+		n.decided = n.failedAt >= 0 || n.won()
 	case states.TaskCancelled:
 		c.closed = true
 	default:

@@ -40,7 +40,8 @@ func spinLoop(tb testing.TB, l loop, each func(n int)) {
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.AskLanguage:
-				ev = scheduler.Event{Kind: scheduler.Grown, Growth: l.Grow(&flow.Ask{Index: -1, Memory: c.Scope.Memory, Cause: *c.Cause})}
+				growth := l.Grow(&flow.Ask{Index: -1, Memory: c.Scope.Memory, Cause: *c.Cause})
+				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 			case scheduler.Execute:
 				ev = scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Result: atom.Null}
 				n++

@@ -22,19 +22,29 @@ type Node struct {
 
 	executing bool
 	waiting   bool
+	elsewhere bool // ended elsewhere, and counted among the waits
 	stopped   bool // cancelled; its end is still awaited
+	byToken   bool // of one that began a run: whoever had the token ended it
+
+	onStack int64 // of an entry that is undone for a flow: its height on the undo stack
+	drops   int   // how often that was dropped by then
 
 	children []*Scope // of a fork: those begun and not closed
 	begun    int      // of a fork: how many children were made
 	results  []atom.Value
 	done     int
-	failedAt int // which child failed first; -1 when none did
+	failures int  // of a fork: how many children failed
+	decided  bool // of a fork: how it ends is clear, and the other children are being ended
+	failedAt int  // which child made it fail; -1 when none did
 	failure  *atom.Failure
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
 	s.unwaitNode(n) // it may have waited since before the run was suspended
 	switch r := &n.Rec; {
+	case n.dropped():
+		s.stopNode(n)
+		s.asks = append(s.asks, ask{scope: n.Scope, left: true})
 	case r.State == states.TaskPending:
 		s.startNode(n)
 	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
@@ -43,7 +53,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 		s.waitNode(n)
 	case n.Spec.Kind == flow.Fork:
 		for _, c := range slices.Clone(n.children) {
-			if n.failedAt >= 0 {
+			if n.decided {
 				s.stop(c)
 			} else {
 				s.takeUp(c)
@@ -51,6 +61,9 @@ func (s *Scheduler) takeUpNode(n *Node) {
 		}
 		s.fillFork(n)
 		s.joinFork(n)
+	case n.Awaits():
+		s.waitElsewhere(n)
+		s.reportCall(n)
 	case !n.executing:
 		s.executeNode(n)
 	}
@@ -70,6 +83,8 @@ func (s *Scheduler) startNode(n *Node) {
 	switch n.Spec.Kind {
 	case flow.Work:
 		s.executeNode(n)
+	case flow.Nested:
+		s.awaitNode(n)
 	case flow.Timer:
 		n.Rec.Attempt++
 		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
@@ -79,7 +94,7 @@ func (s *Scheduler) startNode(n *Node) {
 		n.Rec.Attempt++
 		n.Rec.Ended, n.Rec.Result = EndNone, nil
 		n.Rec.clearDue()
-		n.begun, n.done, n.failedAt, n.failure = 0, 0, -1, nil
+		n.begun, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, -1, nil, false
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
 		s.fillFork(n)
@@ -88,12 +103,16 @@ func (s *Scheduler) startNode(n *Node) {
 }
 
 func (s *Scheduler) executeNode(n *Node) {
-	n.Rec.Attempt++
-	n.Rec.Ended = EndNone
-	n.Rec.clearDue()
-	if n.Rec.State == states.TaskRunning {
+	if !n.called() {
+		s.awaitNode(n)
+		return
+	}
+	if n.Rec.State == states.TaskRunning { // the same attempt, whose process died, begins anew
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
+		n.Rec.Attempt++
+		n.Rec.Ended = EndNone
+		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
 	s.busy++
@@ -104,7 +123,7 @@ func (s *Scheduler) executeNode(n *Node) {
 func (s *Scheduler) waitNode(n *Node) {
 	s.waits++
 	n.waiting = true
-	s.emit(Command{Op: Wait, Atom: -1, Node: n, Due: n.Rec.Due()})
+	s.emit(Command{Op: Wait, Atom: -1, Node: n, Detail: &Detail{Due: n.Rec.Due()}})
 }
 
 func (s *Scheduler) unwaitNode(n *Node) {
@@ -132,6 +151,10 @@ func (s *Scheduler) nodeFired(n *Node) {
 	}
 	n.waiting = false
 	s.waits--
+	if n.Rec.State == states.TaskReverting {
+		s.revertNode(n)
+		return
+	}
 	if n.Spec.Kind != flow.Timer {
 		if s.flow == states.FlowRunning {
 			s.tryAgain(n)
@@ -146,7 +169,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 // nodeCompleted takes the end of a node's execution or revert.
 func (s *Scheduler) nodeCompleted(ev Event) {
 	n := ev.Node
-	n.executing = false
+	n.executing, n.byToken = false, ev.ByToken
 	if ev.Revert {
 		s.nodeReverted(n, ev)
 		return
@@ -165,7 +188,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	if n.stopped {
 		s.retire(n)
 		s.setNode(n, to)
-		s.settleScope(n.Scope)
+		s.left(n.Scope)
 		return
 	}
 	s.setNode(n, to)
@@ -176,7 +199,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 func (s *Scheduler) nodeEnded(n *Node) {
 	cause := flow.Cause{
 		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
-		Result: n.Rec.Result, Failure: n.Rec.Failure,
+		Result: n.Rec.Result, Failure: n.Rec.Failure, Run: n.Spec.Kind == flow.Nested && !n.byToken,
 	}
 	isFork, ended := n.Spec.Kind == flow.Fork, n.Rec.State == states.TaskSuccess
 	switch {
@@ -196,6 +219,12 @@ func (s *Scheduler) nodeEnded(n *Node) {
 
 // again lets a node that failed be tried once more.
 func (s *Scheduler) again(n *Node, again *flow.Again) {
+	if n.Spec.Kind == flow.Work || n.Spec.Kind == flow.Nested {
+		n.Spec.Token = again.Token
+	}
+	if again.Child != nil && n.Spec.Kind == flow.Nested {
+		n.Spec.Child = again.Child
+	}
 	if again.Note != nil {
 		n.Spec.Note = again.Note
 	}
@@ -237,7 +266,13 @@ func (s *Scheduler) retire(n *Node) {
 		n.Rec.Ended = EndHandled
 	}
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
-	if n.Spec.Undo != nil && n.Rec.Attempt > 0 {
+	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
+		s.drops++
+		s.holes = nil
+		s.undos = 1 // the pivot itself, to be met when the rest is undone
+		s.emit(Command{Op: DropUndo, Atom: -1})
+		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
+	} else if n.Spec.Undo != nil && n.Rec.Attempt > 0 {
 		s.undos++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -13,18 +14,24 @@ func anyToy(t *rapid.T, depth int) toyFlow {
 	var f toyFlow
 	for i := range rapid.IntRange(0, 3).Draw(t, "steps") {
 		step := toyStep{
-			Kind: rapid.SampledFrom([]string{"work", "work", "work", "timer", "more", "fork"}).Draw(t, "kind"),
+			Kind: rapid.SampledFrom([]string{"work", "work", "work", "timer", "more", "fork", "undo"}).Draw(t, "kind"),
 			Name: "s" + strconv.Itoa(i), After: time.Duration(rapid.IntRange(0, 2).Draw(t, "after")) * time.Minute,
 		}
 		switch {
 		case step.Kind == "fork" && depth > 0:
 			step.Slots = rapid.IntRange(0, 2).Draw(t, "slots")
 			step.Retries = rapid.IntRange(0, 1).Draw(t, "retries")
+			step.Clean = rapid.Bool().Draw(t, "clean")
 			for range rapid.IntRange(0, 3).Draw(t, "children") {
 				step.Flows = append(step.Flows, anyToy(t, depth-1))
 			}
 		case step.Kind == "fork":
 			step.Kind = "work"
+		case step.Kind == "undo" && i > 0:
+			name := rapid.SampledFrom([]string{"", "s0", "s1"})
+			step.Under, step.To = name.Draw(t, "under"), name.Draw(t, "to")
+		case step.Kind == "undo":
+			step.Kind = "more"
 		case step.Kind == "work":
 			step.Undo = rapid.Bool().Draw(t, "undo")
 			step.Stuck = rapid.IntRange(0, 9).Draw(t, "stuck") == 0
@@ -36,6 +43,11 @@ func anyToy(t *rapid.T, depth int) toyFlow {
 			step.Beside = false
 		}
 		f.Steps = append(f.Steps, step)
+	}
+	if slices.ContainsFunc(f.Steps, func(s toyStep) bool { return s.Kind == "undo" }) {
+		for i := range f.Steps {
+			f.Steps[i].Beside = false // nobody waits for its end
+		}
 	}
 	return f
 }

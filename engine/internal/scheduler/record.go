@@ -13,10 +13,12 @@ type End uint8
 
 // The ends of an attempt.
 const (
-	EndNone    End = iota // not ended, or not known how
-	EndValue              // with a result
-	EndFailure            // with a failure
-	EndHandled            // with a failure that the language has dealt with
+	EndNone     End = iota // not ended, or not known how
+	EndValue               // with a result
+	EndFailure             // with a failure
+	EndHandled             // with a failure that the language has dealt with
+	EndDeferred            // not ended: somebody else ends it
+	EndUndoing             // of a flow, not ended: what its result says is being undone first
 )
 
 // A Record is all that is persisted of an atom. Nothing else is: the counters
@@ -37,6 +39,7 @@ type Rare struct {
 	RevertResult  atom.Value
 	RevertFailure *atom.Failure
 	Tries         *atom.History // of a retry
+	RevertAttempt int32         // how often this incarnation's revert has failed
 	Due           time.Time     // when the wait that the atom is in, or will be in, ends
 }
 
@@ -65,6 +68,9 @@ func (r *Record) clearDue() {
 // RevertFailure returns the failure of the last revert, if it failed.
 func (r *Record) RevertFailure() *atom.Failure { return r.rare().RevertFailure }
 
+// RevertAttempt returns how often the revert of this incarnation has failed.
+func (r *Record) RevertAttempt() int32 { return r.rare().RevertAttempt }
+
 // Tries returns what a retry decides by.
 func (r *Record) Tries() atom.History {
 	if t := r.rare().Tries; t != nil {
@@ -82,7 +88,7 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	switch {
 	case r.Ended == EndValue:
 		o = atom.Done(r.Result)
-	case r.Ended == EndNone || r.Failure == nil || perhaps(r.Failure):
+	case r.Ended == EndNone || r.Ended == EndDeferred || r.Failure == nil || perhaps(r.Failure):
 		o = atom.Unknown[atom.Value]()
 	default:
 		o = atom.Failed[atom.Value](r.Failure)

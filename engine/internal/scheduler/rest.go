@@ -12,7 +12,7 @@ func (s *Scheduler) idle() {
 	if s.asked || s.startAt < len(s.wave) {
 		return
 	}
-	if s.flow == states.FlowRunning && len(s.fatal) == 0 {
+	if s.flow == states.FlowRunning && len(s.fatal) == 0 && !s.halted && !s.parked {
 		s.gather()
 		if len(s.wave) > 0 {
 			s.startWave()
@@ -24,8 +24,11 @@ func (s *Scheduler) idle() {
 		return
 	}
 	switch {
-	case len(s.fatal) > 0:
+	case len(s.fatal) > 0 || s.halted:
 		s.rest(states.FlowFailure)
+	case s.parked:
+		s.rest(states.FlowSuspended)
+	case s.flow == states.FlowRunning && s.rewinding != nil && s.rewound():
 	case s.flow == states.FlowRunning && s.waits > 0:
 	case s.flow == states.FlowRunning && s.unfinished():
 		s.fatal = append(s.fatal, &atom.Failure{Code: "Ebb.Stuck", Message: "nothing is left that could go on; this is a defect of Ebb"})
@@ -34,7 +37,7 @@ func (s *Scheduler) idle() {
 		s.rest(states.FlowSuspended)
 	case s.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
-	case s.RevertFailed() || !s.undoable():
+	case s.RevertFailed() || s.Kept() || !s.undoable():
 		s.rest(states.FlowFailure)
 	default:
 		s.rest(states.FlowReverted)
@@ -62,14 +65,48 @@ func (s *Scheduler) undoable() bool {
 	return false
 }
 
+// leave ends what a run was in the middle of that ends all the same: when it was
+// halted anything, else what waited for another attempt.
+func (s *Scheduler) leave() {
+	for i := range s.rec {
+		a, r := int32(i), &s.rec[i]
+		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil // or has just waited
+		if !s.halted && (s.root != nil || !waits) {
+			continue
+		}
+		switch r.State {
+		case states.TaskRunning, states.TaskRetrying:
+			s.unwait(a)
+			s.set(a, states.TaskCancelled, r.Intention)
+		case states.TaskReverting:
+			s.unwait(a)
+			s.set(a, states.TaskRevertFailure, r.Intention)
+		default:
+		}
+	}
+}
+
 func (s *Scheduler) rest(to states.Flow) {
+	if to == states.FlowFailure {
+		s.leave()
+	}
 	s.setFlow(to)
-	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Failures: s.fatal}
+	if s.flow.Ended() {
+		s.obeyed()
+	}
+	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Fate: s.fate, Detail: &Detail{Failures: s.fatal}}
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if len(c.Failures) == 0 && to != states.FlowSuccess && to != states.FlowSuspended {
+	if s.doom != nil {
+		c.Failures = append([]*atom.Failure{s.doom}, c.Failures...)
+	}
+	switch {
+	case len(c.Failures) > 0 || to == states.FlowSuccess:
+	case to != states.FlowSuspended:
 		c.Failures = s.AllFailures()
+	case s.parked: // what somebody is to decide about comes first
+		c.Failures = append(s.revertFailures(), s.Failures()...)
 	}
 	s.emit(c)
 }

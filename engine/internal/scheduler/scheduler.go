@@ -1,9 +1,7 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -13,8 +11,9 @@ import (
 
 // Options change how failures are resolved.
 type Options struct {
-	KeepOuter    bool // an exhausted retry undoes only its own flow (TaskFlow without defer_reverts)
-	NeverResolve bool // a failure is neither retried nor undone
+	KeepOuter    bool          // an exhausted retry undoes only its own flow (TaskFlow without defer_reverts)
+	NeverResolve bool          // a failure is neither retried nor undone
+	Deadline     time.Duration // how long the run may take from its begin; 0 is without limit. Growing flows have their own
 }
 
 // A Scheduler holds the state of one run. It is not safe for concurrent use.
@@ -39,6 +38,14 @@ type Scheduler struct {
 	wave      []int32 // from startAt on: being started
 	startAt   int
 	revAll    bool // everything untouched is to be reverted
+	halted    bool // nothing is started any more, and nothing is undone
+	parked    bool // a revert failed, and a human is to decide
+	rewinding *rewind
+	fate      Fate
+	doom      *atom.Failure // why the run is ended from outside
+	kept      []bool        // per atom: a pivot that succeeded, or before one; nil while there is none
+	orders    []*Order      // being followed
+	random    float64
 	fatal     []*atom.Failure
 	failed    []int32 // atoms that hold a failure, ascending
 	failures  []*atom.Failure
@@ -52,12 +59,18 @@ type Scheduler struct {
 	input map[string]atom.Value
 	whole atom.Value
 
-	root    *Scope // of a growing flow; nil otherwise
-	asks    []ask
-	asking  ask
-	serial  int64 // of nodes, in the order they were made
-	undos   int64 // height of the undo stack
-	unwound bool  // something was, or is to be, undone
+	root      *Scope // of a growing flow; nil otherwise
+	asks      []ask
+	asking    ask
+	serial    int64           // of nodes, in the order they were made
+	undos     int64           // height of the undo stack
+	drops     int             // how often the undo stack was dropped
+	holes     map[int64]*Node // entries of the undo stack that are undone, and have others above them, by height
+	unwound   bool            // something was, or is to be, undone
+	mending   bool            // what could not be undone for a flow is to be tried again
+	skipping  bool            // the topmost entry of the undo stack counts as undone
+	downTo    string          // path of the topmost entry of the undo stack that is to stay
+	unwindEnd atom.RevertEnd  // what follows from the last revert that failed
 
 	out []Command
 }
@@ -95,11 +108,14 @@ func (s *Scheduler) Undos() int64 { return s.undos }
 // Step takes one event and returns what is to be done about it. The returned
 // commands are valid until the next call.
 func (s *Scheduler) Step(ev Event) []Command {
+	if ev.Kind == Suspend {
+		return s.suspend()
+	}
 	s.renewOut()
-	s.now = ev.Now
+	s.now, s.random = ev.Now, ev.Random
 	switch ev.Kind {
 	case Begin:
-		s.begin(ev.Fresh)
+		s.begin(&ev)
 	case Reset:
 		s.reset()
 	case Completed:
@@ -115,22 +131,43 @@ func (s *Scheduler) Step(ev Event) []Command {
 		s.grown(ev.Growth)
 	case Unwound:
 		s.asked = false
-		s.unwoundNode(ev.Node)
+		if q := s.asking; q.undo {
+			s.asking = ask{}
+			s.undoEntry(q.scope, ev.Node, ev.N)
+		} else {
+			s.unwoundNode(ev.Node)
+		}
 	case Fired:
 		s.fired(ev)
-	case Suspend:
-		if s.flow == states.FlowRunning {
-			s.setFlow(states.FlowSuspending)
-		}
-		return s.out
+	case Ordered:
+		s.obey(ev.Order)
+	case Deferred:
+		s.deferred(ev)
+	case Told:
+		s.told(ev)
 	case Idle:
 		s.idle()
 		return s.out
 	case Continue:
 		s.startWave()
+	case Suspend: // answered above
 	}
 	s.runOps()
 	return s.out
+}
+
+// suspend answers a wish that may come while the commands of the step before
+// are being carried out, and leaves those as they are.
+func (s *Scheduler) suspend() []Command {
+	if s.flow != states.FlowRunning {
+		return nil
+	}
+	out := s.out
+	s.out = nil
+	s.setFlow(states.FlowSuspending)
+	cmds := s.out
+	s.out = out
+	return cmds
 }
 
 // renewOut empties the list of commands, and lets go of one that was
@@ -143,7 +180,27 @@ func (s *Scheduler) renewOut() {
 	s.out = s.out[:0]
 }
 
+// Rest lets go of what only deciding needs. It is called when nothing more is to
+// be decided, and the records are to be kept.
+func (s *Scheduler) Rest() {
+	s.out, s.ops, s.newReady, s.next, s.wave, s.work = nil, nil, nil, nil, nil, nil
+	s.opAt, s.chooseAt, s.startAt = 0, 0, 0
+}
+
 func (s *Scheduler) emit(c Command) { s.out = append(s.out, c) }
+
+// command is emit for what each step of a flow does: it returns the command, to
+// be filled in where it is.
+func (s *Scheduler) command(op Op, a int32) *Command {
+	if n := len(s.out); n < cap(s.out) { // it is zero, see renewOut
+		s.out = s.out[:n+1]
+	} else {
+		s.out = append(s.out, Command{})
+	}
+	c := &s.out[len(s.out)-1]
+	c.Op, c.Atom, c.Rec = op, a, s.rec[a]
+	return c
+}
 
 // setFlow changes the flow's state. Pairs that TaskFlow ignores are ignored.
 func (s *Scheduler) setFlow(to states.Flow) {
@@ -155,73 +212,6 @@ func (s *Scheduler) setFlow(to states.Flow) {
 	}
 	s.emit(Command{Op: FlowState, Atom: -1, FlowFrom: s.flow, FlowTo: to})
 	s.flow = to
-}
-
-// begin brings the flow to RUNNING and takes up what was left.
-func (s *Scheduler) begin(fresh bool) {
-	if fresh && s.flow != states.FlowPending {
-		s.setFlow(states.FlowResuming)
-		s.setFlow(states.FlowSuspended)
-	}
-	if s.flow == states.FlowReverted {
-		s.reset()
-	}
-	s.setFlow(states.FlowRunning)
-	s.fatal = nil
-	if s.root == nil {
-		s.waits = 0 // retries found RETRYING wait anew
-	}
-	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
-	for i := range s.rec {
-		a := int32(i)
-		switch r := &s.rec[i]; {
-		case r.State == states.TaskFailure && !s.opt.NeverResolve:
-			s.push(op{resolve, a})
-		case r.State == states.TaskRetrying && s.isRetry(a):
-			s.push(op{renew, a})
-		case r.State == states.TaskRunning || r.State == states.TaskReverting:
-			s.redo = append(s.redo, a)
-		}
-		s.selected[i] = false
-		if s.ready[i] {
-			s.newReady = append(s.newReady, a)
-		}
-	}
-	s.push(op{choose, -1})
-}
-
-// reset makes all atoms PENDING. It is called only where the flow's table
-// allows it, and then changes everything or nothing.
-func (s *Scheduler) reset() {
-	if states.CheckReset(s.flow, states.FlowPending) != nil {
-		return
-	}
-	s.revAll = false
-	if s.root != nil {
-		s.root, s.asks, s.unwound = &Scope{Index: -1}, nil, false
-	}
-	for i := range s.rec {
-		a := int32(i)
-		if r := &s.rec[i]; r.State != states.TaskPending || r.Intention != states.IntendExecute {
-			s.resetAtom(a)
-		}
-	}
-	if s.flow != states.FlowPending {
-		s.emit(Command{Op: FlowState, Atom: -1, FlowFrom: s.flow, FlowTo: states.FlowPending})
-		s.flow = states.FlowPending
-	}
-}
-
-// resetAtom makes one atom PENDING. Results and failures stay until the next
-// end of an attempt replaces them.
-func (s *Scheduler) resetAtom(a int32) {
-	r := &s.rec[a]
-	if r.State != states.TaskPending {
-		r.Incarnation++
-		r.Attempt = 0
-		r.Ended = EndNone
-	}
-	s.set(a, states.TaskPending, states.IntendExecute)
 }
 
 func (s *Scheduler) isRetry(a int32) bool { return s.plan.Atoms[a].Kind() == atom.KindRetry }
@@ -239,9 +229,10 @@ func (s *Scheduler) set(a int32, state states.Task, intention states.Intention) 
 	}
 	r.State, r.Intention = state, intention
 	if from == state {
-		s.emit(Command{Op: Write, Atom: a, Rec: *r})
+		s.command(Write, a)
 	} else {
-		s.emit(Command{Op: Notify, Atom: a, From: from, To: state, Rec: *r})
+		c := s.command(Notify, a)
+		c.From, c.To = from, state
 	}
 	s.changed(s.plan.Atoms[a].Node)
 }
@@ -272,98 +263,4 @@ func (s *Scheduler) check(a int32, from, to states.Task) {
 	if err != nil {
 		panic(fmt.Errorf("scheduler: atom %q: %w", s.plan.Atoms[a].Name(), err))
 	}
-}
-
-// completed takes the end of an Execute or Revert.
-func (s *Scheduler) completed(ev Event) {
-	s.busy--
-	if ev.Node != nil {
-		s.nodeCompleted(ev)
-		return
-	}
-	a, r := ev.Atom, &s.rec[ev.Atom]
-	switch {
-	case ev.Revert && ev.Failure != nil:
-		r.setRare(func(x *Rare) { x.RevertFailure, x.RevertResult = ev.Failure, nil })
-		s.set(a, states.TaskRevertFailure, r.Intention)
-		s.fatal = append(s.fatal, ev.Failure)
-	case ev.Revert:
-		if r.Rare != nil || len(ev.Result) > 0 && !isNull(ev.Result) {
-			r.setRare(func(x *Rare) {
-				x.RevertResult, x.RevertFailure = ev.Result, nil
-				if s.isRetry(a) {
-					x.Tries = nil
-				}
-			})
-		}
-		s.set(a, states.TaskReverted, r.Intention)
-	case ev.Failure != nil:
-		s.executionFailed(a, ev.Failure)
-	default:
-		r.Result, r.Ended = ev.Result, EndValue
-		s.setFailure(a, nil)
-		if s.isRetry(a) {
-			h := r.Tries()
-			h.Tries = append(slices.Clip(h.Tries), atom.Try{Value: ev.Result})
-			h.Failure = nil
-			r.Rare = &Rare{Tries: &h}
-		} else {
-			r.Rare = nil
-		}
-		s.set(a, states.TaskSuccess, r.Intention)
-	}
-	s.push(op{choose, -1})
-}
-
-func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
-
-func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
-	r := &s.rec[a]
-	r.Ended = EndFailure
-	s.setFailure(a, f)
-	if s.isRetry(a) {
-		h := r.Tries()
-		h.Failure = f
-		r.Rare = &Rare{Tries: &h}
-	} else {
-		due := r.Due()
-		r.Result, r.Rare = nil, nil
-		if s.root != nil && s.root.ending.TimedOut {
-			r.Rare = &Rare{Due: cmp.Or(due, s.now)}
-		}
-	}
-	s.set(a, states.TaskFailure, r.Intention)
-	if s.opt.NeverResolve {
-		s.fatal = append(s.fatal, f)
-		return
-	}
-	s.push(op{resolve, a})
-}
-
-// setFailure keeps the list of atoms that hold a failure.
-func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
-	r := &s.rec[a]
-	if r.Failure == nil && f == nil {
-		return
-	}
-	at, found := slices.BinarySearch(s.failed, a)
-	switch {
-	case f == nil && found:
-		s.failed = slices.Delete(s.failed, at, at+1)
-	case f != nil && !found:
-		s.failed = slices.Insert(s.failed, at, a)
-	}
-	r.Failure = f
-	s.failures = nil
-}
-
-// Failures returns the failures that atoms hold now, in the order of the plan:
-// what reverts are told.
-func (s *Scheduler) Failures() []*atom.Failure {
-	if s.failures == nil {
-		for _, a := range s.failed {
-			s.failures = append(s.failures, s.rec[a].Failure)
-		}
-	}
-	return s.failures
 }

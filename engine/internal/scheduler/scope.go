@@ -18,12 +18,23 @@ type Scope struct {
 	Rec    Record // PENDING until its Begin is answered; not used for the run's own
 
 	begun    bool
+	listens  bool // nothing need be open in it: it waits to be told something
 	open     map[string]*Node
-	ending   *flow.End // it is over once nothing in it is open
-	overdue  bool      // its deadline has passed; its language is told once nothing in it is open
-	stopping bool      // what is open in it is being cancelled
+	ending   *flow.End      // it is over once nothing in it is open
+	outside  flow.CauseKind // Overdue or Stopped: it is ended from outside, and its language told once nothing in it is open
+	stopping bool           // what is open in it is being cancelled
+	undoing  *undoing       // what is to be undone before anything else is asked; nil when nothing is
+	held     []ask          // until then
 	closed   bool
 	aborted  []string
+}
+
+// Inside returns the path of a node of the scope.
+func (s *Scope) Inside(name string) string {
+	if s.Path == "" {
+		return name
+	}
+	return s.Path + "/" + name
 }
 
 // record returns what is persisted of a scope: of the run's own flow it is the
@@ -48,6 +59,7 @@ func (s *Scheduler) keep(scope *Scope) {
 
 // endScope ends a scope as soon as nothing in it executes.
 func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
+	s.listen(scope, false)
 	scope.ending = end
 	s.stop(scope)
 	if scope.closed {
@@ -70,7 +82,7 @@ func loadedEnd(r *Record, note atom.Value) *flow.End {
 	case EndValue:
 		return &flow.End{Value: r.Result, Note: note}
 	case EndFailure:
-		return &flow.End{Failure: r.Failure, TimedOut: !r.Due().IsZero(), Note: note}
+		return &flow.End{Failure: r.Failure, Note: note}
 	default:
 		return nil
 	}
@@ -97,34 +109,69 @@ func (s *Scheduler) stop(scope *Scope) {
 	}
 	scope.stopping = true
 	for _, n := range sorted(scope.open) {
-		if n.stopped {
-			continue
-		}
-		n.stopped = true
-		s.noteAborted(n)
-		s.unwaitNode(n)
-		switch {
-		case n.executing:
-			s.emit(Command{Op: Cancel, Atom: -1, Node: n})
-		case len(n.children) > 0:
-			for _, c := range slices.Clone(n.children) {
-				s.stop(c)
+		if !n.stopped {
+			if !n.dropped() {
+				s.noteAborted(n)
 			}
-		default:
-			s.retire(n) // first, so that it is kept together with the state
-			if n.Rec.State == states.TaskRunning || n.Rec.State == states.TaskPending || n.Rec.State == states.TaskRetrying {
-				s.setNode(n, states.TaskCancelled)
-			}
+			s.stopNode(n)
 		}
 	}
+	s.stopUndoing(scope)
 	s.settleScope(scope)
+}
+
+// stopNode cancels an open node.
+func (s *Scheduler) stopNode(n *Node) {
+	n.stopped = true
+	s.unwaitNode(n)
+	switch {
+	case n.executing && n.Scope.abandoned():
+		n.executing = false
+		s.busy--
+		s.emit(Command{Op: Cancel, Atom: -1, Node: n, Abandoned: true})
+		s.cancelled(n)
+	case n.executing:
+		s.emit(Command{Op: Cancel, Atom: -1, Node: n})
+	case len(n.children) > 0:
+		for _, c := range slices.Clone(n.children) {
+			s.stop(c)
+		}
+	default:
+		if n.Awaits() {
+			s.unwaitElsewhere(n)
+			n.Rec.Result = nil
+			s.emit(Command{Op: Void, Atom: -1, Node: n})
+		}
+		s.cancelled(n)
+	}
+}
+
+// cancelled takes a node out of its scope that nothing more is to come of.
+func (s *Scheduler) cancelled(n *Node) {
+	s.retire(n) // first, so that it is kept together with the state
+	switch n.Rec.State {
+	case states.TaskRunning, states.TaskPending, states.TaskRetrying:
+		s.setNode(n, states.TaskCancelled)
+	default:
+	}
+}
+
+// abandoned reports whether what executes in a scope is not waited for when it
+// is cancelled, because a group around it says so.
+func (s *Scope) abandoned() bool {
+	for fork := s.Parent; fork != nil; fork = fork.Scope.Parent {
+		if fork.decided && fork.Spec.Group.Abandon {
+			return true
+		}
+	}
+	return false
 }
 
 // noteAborted remembers, for the language that will be told of the failure, what
 // was open: with the outermost scope that is being ended.
 func (s *Scheduler) noteAborted(n *Node) {
 	to := n.Scope
-	for to.Parent != nil && to.ending == nil && !to.overdue {
+	for to.Parent != nil && to.ending == nil && to.outside == flow.Begin {
 		to = to.Parent.Scope
 	}
 	to.aborted = append(to.aborted, n.Path)
@@ -132,13 +179,16 @@ func (s *Scheduler) noteAborted(n *Node) {
 
 // settleScope ends a scope that nothing is open in any more.
 func (s *Scheduler) settleScope(scope *Scope) {
-	if scope.closed || len(scope.open) > 0 || scope.ending == nil && !scope.stopping {
+	if scope.closed || len(scope.open) > 0 || scope.undoing != nil || scope.ending == nil && !scope.stopping {
 		return
 	}
-	if scope.overdue && scope.ending == nil {
-		cause := flow.Cause{Kind: flow.Overdue, Aborted: scope.aborted, Failure: &atom.Failure{Code: atom.CodeTimeout}}
+	if scope.outside != flow.Begin && scope.ending == nil {
+		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.doom}
+		if scope.outside == flow.Overdue {
+			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
+			scope.stopping = false
+		}
 		scope.aborted = nil
-		scope.stopping = false
 		s.wonder(scope, nil, cause)
 		return
 	}
@@ -148,7 +198,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		return
 	}
 	fork := scope.Parent
-	fork.children = slices.DeleteFunc(fork.children, func(c *Scope) bool { return c == scope })
+	fork.lose(scope)
 	switch end := scope.ending; {
 	case end == nil:
 		s.setScope(scope, states.TaskCancelled)
@@ -156,25 +206,28 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, nil, EndFailure
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskFailure)
-		s.childFailed(fork, scope)
+		fork.tell(scope)
+		s.decide(fork)
 	default:
 		scope.Rec.Result, scope.Rec.Ended = end.Value, EndValue
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskSuccess)
-		fork.results[scope.Index] = end.Value
-		fork.done++
-		s.fillFork(fork)
+		fork.tell(scope)
+		s.decide(fork)
 	}
 	s.joinFork(fork)
 }
 
-// overdue ends what the run's own flow still does.
-func (s *Scheduler) overdue() {
-	if s.root == nil || s.root.closed || s.root.overdue {
-		return
+// lose takes a child from those that are open. Mostly it is the oldest: that costs
+// nothing, however many there are.
+func (n *Node) lose(child *Scope) {
+	switch i := slices.Index(n.children, child); {
+	case i == 0:
+		n.children[0] = nil
+		n.children = n.children[1:]
+	case i > 0:
+		n.children = slices.Delete(n.children, i, i+1)
 	}
-	s.root.overdue = true
-	s.stop(s.root)
 }
 
 // rootEnded ends the atom that stands for the growing flow in its plan.

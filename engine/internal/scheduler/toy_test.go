@@ -17,7 +17,7 @@ type toyFlow struct {
 // toyStep is one step of a program. A step that works fails as often as Fails
 // says; a step that failed is tried again as often as Retries says.
 type toyStep struct {
-	Kind    string // work, timer, fork, or more: only to be asked again
+	Kind    string // work, timer, fork, more: only to be asked again, or undo: what Under and To say
 	Name    string
 	Undo    bool          `json:",omitempty"`
 	Stuck   bool          `json:",omitempty"` // its undo fails
@@ -27,6 +27,10 @@ type toyStep struct {
 	After   time.Duration `json:",omitempty"` // timer: how long; else: before it starts, and before it is tried again
 	Flows   []toyFlow     `json:",omitempty"` // of a fork
 	Slots   int           `json:",omitempty"` // of a fork
+	Clean   bool          `json:",omitempty"` // of a fork: what it did is undone before it is tried again
+	Pivot   bool          `json:",omitempty"`
+	Under   string        `json:",omitempty"`
+	To      string        `json:",omitempty"`
 }
 
 // beside stands for the step of a task that runs beside a step.
@@ -67,6 +71,15 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 			break
 		}
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[toyNote](c.Note).At+1)
+	case flow.Undone:
+		note, program := decode[toyNote](c.Note), decode[toyFlow](ask.Memory)
+		if step := program.Steps[note.At]; step.Kind == "fork" {
+			g.Add = append(g.Add, step.fork(note, step.Retries-note.Retries))
+		} else {
+			program.add(&g, ask, note.At+1)
+		}
+	case flow.UndoFailed:
+		g.End = &flow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
 	case flow.Continue:
 		decode[toyFlow](ask.Memory).add(&g, ask, decode[int](c.Note)+1)
 	case flow.Failed, flow.JoinFailed:
@@ -74,6 +87,10 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 		step := decode[toyFlow](ask.Memory).Steps[note.At]
 		if note.Retries == 0 {
 			g.End = &flow.End{Failure: c.Failure, Note: atom.MustEncode(ask.Path)}
+			break
+		}
+		if step.Clean {
+			g.Undo = &flow.Undoing{Under: c.Name, Note: atom.MustEncode(toyNote{note.At, note.Retries - 1})}
 			break
 		}
 		tried := step.Retries - note.Retries + 1
@@ -109,6 +126,17 @@ func (s toyStep) input(tried int) atom.Value {
 	return atom.MustEncode(flows)
 }
 
+// fork returns the node of a fork that was tried so often; each time that what it
+// did was undone, it is another node.
+func (s toyStep) fork(note toyNote, tried int) flow.Spec {
+	name := s.Name
+	if tried > 0 {
+		name += fmt.Sprintf("#%d", tried+1)
+	}
+	group := &flow.Group{Count: len(s.Flows), Slots: s.Slots, Shared: s.input(tried)}
+	return flow.Spec{Name: name, Kind: flow.Fork, Note: atom.MustEncode(note), Group: group}
+}
+
 // add adds the node of a step, or ends the flow.
 func (f toyFlow) add(g *flow.Growth, ask *flow.Ask, at int) {
 	if at == len(f.Steps) {
@@ -121,19 +149,25 @@ func (f toyFlow) add(g *flow.Growth, ask *flow.Ask, at int) {
 		spec.Due = ask.Now.Add(step.After)
 	}
 	switch step.Kind {
+	case "undo":
+		g.Undo = &flow.Undoing{Under: step.Under, To: step.To, Note: spec.Note}
+		return
 	case "more":
 		g.More = atom.MustEncode(at)
 		return
 	case "timer":
 		spec.Kind = flow.Timer
 	case "fork":
-		spec.Kind = flow.Fork
-		spec.Group = &flow.Group{Count: len(step.Flows), Slots: step.Slots, Shared: step.input(0)}
+		spec = step.fork(toyNote{at, step.Retries}, 0)
+		if step.After > 0 {
+			spec.Due = ask.Now.Add(step.After)
+		}
 	default:
 		spec.Kind, spec.Task, spec.Input = flow.Work, step.Name, step.input(0)
 		if step.Undo {
 			spec.Undo = &flow.Undo{Task: "undo"}
 		}
+		spec.Pivot = step.Pivot
 	}
 	g.Add = append(g.Add, spec)
 	if step.Beside {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
@@ -15,10 +16,33 @@ func (s *Scheduler) RevertFailed() bool {
 	return slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskRevertFailure })
 }
 
+// PartlyUndone reports whether a run that was abandoned had begun to be undone.
+func (s *Scheduler) PartlyUndone() bool {
+	return s.halted && (s.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
+}
+
+// SetInput replaces some of the inputs, and returns the whole input as it is
+// then. An atom sees the new values from its next call on.
+func (s *Scheduler) SetInput(changed map[string]atom.Value) (atom.Value, error) {
+	input := maps.Clone(s.input)
+	maps.Copy(input, changed)
+	whole, err := atom.Encode(input)
+	if err == nil {
+		s.input, s.whole = input, whole
+	}
+	return whole, err
+}
+
 // AllFailures returns the failures that atoms hold, of executing and then of
 // reverting, in the order of the plan.
 func (s *Scheduler) AllFailures() []*atom.Failure {
-	all := slices.Clip(s.Failures())
+	return append(slices.Clip(s.Failures()), s.revertFailures()...)
+}
+
+// revertFailures returns the failures of reverting that atoms hold, in the order
+// of the plan.
+func (s *Scheduler) revertFailures() []*atom.Failure {
+	var all []*atom.Failure
 	for i := range s.rec {
 		if f := s.rec[i].RevertFailure(); f != nil {
 			all = append(all, f)

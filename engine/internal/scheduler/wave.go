@@ -10,11 +10,16 @@ import (
 
 // gather makes the next wave: what was found running, and what is ready.
 func (s *Scheduler) gather() {
-	s.wave, s.startAt = append(s.wave[:0], s.redo...), 0
+	s.wave, s.startAt = s.wave[:0], 0
+	for _, a := range s.redo {
+		if !s.ready[a] && s.inMiddle(a) { // else it is among the next, or has ended
+			s.wave = append(s.wave, a)
+		}
+	}
 	s.redo = s.redo[:0]
 	for _, a := range s.next {
 		s.selected[a] = false
-		if s.ready[a] {
+		if s.ready[a] && (s.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
 			s.wave = append(s.wave, a)
 		}
 	}
@@ -24,6 +29,19 @@ func (s *Scheduler) gather() {
 	}
 	if !slices.IsSortedFunc(s.wave, inOrder) {
 		slices.SortFunc(s.wave, inOrder)
+	}
+}
+
+// inMiddle reports whether an atom was left in the middle of a call, or its
+// undoing before its end.
+func (s *Scheduler) inMiddle(a int32) bool {
+	switch s.rec[a].State {
+	case states.TaskRunning, states.TaskReverting, states.TaskRevertFailure:
+		return true
+	case states.TaskReverted:
+		return s.leftOnStack()
+	default:
+		return false
 	}
 }
 
@@ -49,10 +67,17 @@ func (s *Scheduler) start(a int32) {
 	case states.IntendRetry:
 		s.retry(a)
 	case states.IntendRevert:
+		if r.State == states.TaskReverting && r.Due().After(s.now) { // between two attempts
+			s.waitFor(a)
+			return
+		}
 		if r.State == states.TaskRetrying {
 			s.unwait(a)
 		} else if s.root == nil {
-			r.clearDue() // of a retry that was to try again, and will not
+			r.clearDue() // of a retry that was to try again, and will not; of a revert's next attempt
+		}
+		if r.State == states.TaskReverting {
+			s.emit(Command{Op: Write, Atom: a, Rec: *r})
 		}
 		s.set(a, states.TaskReverting, r.Intention)
 		if s.plan.Atoms[a].Language != nil {
@@ -60,12 +85,13 @@ func (s *Scheduler) start(a int32) {
 			return
 		}
 		s.busy++
-		in, missing := s.bind(a, s.plan.Atoms[a].RevertArgs())
-		if missing != nil && s.neverCalled(a) {
+		if s.neverCalled(a) {
 			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
 			return
 		}
-		s.emit(Command{Op: Revert, Atom: a, Rec: *r, Values: in, Missing: missing, Outcome: r.outcome(s.Failures()), Tries: r.Tries()})
+		in, missing := s.bind(a, s.plan.Atoms[a].RevertArgs())
+		detail := Detail{Outcome: r.outcome(s.Failures()), Tries: r.Tries()}
+		s.emit(Command{Op: Revert, Atom: a, Rec: *r, Values: in, Missing: missing, Detail: &detail})
 	default:
 		s.execute(a)
 	}
@@ -75,8 +101,12 @@ func (s *Scheduler) start(a int32) {
 // there is nothing to undo. What provided a value is reverted later than its
 // consumers, so a value that was there for the call is there still.
 func (s *Scheduler) neverCalled(a int32) bool {
+	r := &s.rec[a]
+	if r.Ended != EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
+		return false
+	}
 	_, missing := s.bind(a, s.plan.Atoms[a].Args())
-	return missing != nil && s.rec[a].Ended == EndFailure
+	return missing != nil
 }
 
 func (s *Scheduler) execute(a int32) {
@@ -85,11 +115,15 @@ func (s *Scheduler) execute(a int32) {
 		s.beginGrowing()
 		return
 	}
-	r.Attempt++
-	r.Ended = EndNone
-	if r.State == states.TaskRunning {
+	if s.plan.Atoms[a].Signal() != "" {
+		s.awaitSignal(a)
+		return
+	}
+	if r.State == states.TaskRunning { // the same attempt, whose process died, begins anew
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 	} else {
+		r.Attempt++
+		r.Ended = EndNone
 		s.set(a, states.TaskRunning, r.Intention)
 	}
 	if s.plan.Atoms[a].Language != nil {
@@ -98,5 +132,9 @@ func (s *Scheduler) execute(a int32) {
 	}
 	s.busy++
 	in, missing := s.bind(a, s.plan.Atoms[a].Args())
-	s.emit(Command{Op: Execute, Atom: a, Rec: *r, Values: in, Missing: missing, Tries: r.Tries()})
+	c := s.command(Execute, a)
+	c.Values, c.Missing = in, missing
+	if s.isRetry(a) {
+		c.Detail = &Detail{Tries: r.Tries()}
+	}
 }

@@ -59,7 +59,7 @@ type scriptedRetry struct {
 
 // Next notes the call.
 func (s *scriptedRetry) Next(h atom.History, in atom.Values) (atom.Value, error) {
-	n := s.world.note("execute", conformance.TaskFlowCall{
+	n := s.world.note(conformance.TaskFlowCall{
 		Kind: "retry_execute", Atom: s.is.Name, Args: arguments(in), History: ShowHistory(h),
 	})
 	if err := fault(s.is.Name, "#", n, s.is.FailOn, s.is.FailAlways); err != nil {
@@ -75,13 +75,13 @@ func (s *scriptedRetry) OnFailure(h atom.History, in atom.Values) (atom.Decision
 	if err != nil {
 		answer = "RAISE"
 	}
-	s.world.note("", conformance.TaskFlowCall{Kind: "on_failure", Atom: s.is.Name, History: ShowHistory(h), Decision: answer})
+	s.world.note(conformance.TaskFlowCall{Kind: "on_failure", Atom: s.is.Name, History: ShowHistory(h), Decision: answer})
 	return d, err
 }
 
 // Undo notes the call.
 func (s *scriptedRetry) Undo(_ context.Context, h atom.History, failures []*atom.Failure) error {
-	n := s.world.note("revert", conformance.TaskFlowCall{
+	n := s.world.note(conformance.TaskFlowCall{
 		Kind: "retry_revert", Atom: s.is.Name, History: ShowHistory(h), FlowFailures: shown(failures),
 	})
 	return fault(s.is.Name, "!", n, s.is.RevertFailOn, s.is.RevertFailAlways)

@@ -66,7 +66,7 @@ type scriptedTask struct {
 }
 
 func (s *scriptedTask) execute(_ context.Context, in atom.Values) (any, error) {
-	n := s.world.note("execute", conformance.TaskFlowCall{Kind: "execute", Atom: s.is.Name, Args: arguments(in)})
+	n := s.world.make(conformance.TaskFlowCall{Kind: "execute", Atom: s.is.Name, Args: arguments(in)})
 	if err := fault(s.is.Name, "#", n, s.is.FailOn, s.is.FailAlways); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s *scriptedTask) revert(_ context.Context, in atom.Values, did atom.Outcom
 	if result == nil {
 		result = atom.Null
 	}
-	n := s.world.note("revert", conformance.TaskFlowCall{
+	n := s.world.make(conformance.TaskFlowCall{
 		Kind: "revert", Atom: s.is.Name, Args: arguments(in), Result: result.JSON(), FlowFailures: shown(did.Failures()),
 	})
 	if err := fault(s.is.Name, "!", n, s.is.RevertFailOn, s.is.RevertFailAlways); err != nil {

@@ -11,9 +11,14 @@ import (
 // A World is what survives a crash: how often each atom was called. It also
 // notes the calls of the present run. It is safe for concurrent use.
 type World struct {
+	// Work, if set, is done by each call of a task: it lets time pass.
+	Work func(conformance.TaskFlowCall)
+
 	mu     sync.Mutex
 	counts map[string]int
 	calls  []conformance.TaskFlowCall
+	mark   int // how many of calls were made before Mark
+	busy   int
 }
 
 // NewWorld returns a world in which nothing was called yet.
@@ -24,21 +29,79 @@ func (w *World) Calls() []conformance.TaskFlowCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	calls := append([]conformance.TaskFlowCall{}, w.calls...)
-	w.calls = nil
+	w.calls, w.mark = nil, 0
 	return calls
 }
 
-// note notes a call and returns which of its kind it is of its atom.
-func (w *World) note(counter string, call conformance.TaskFlowCall) int {
+// Mark marks where Rewind goes back to.
+func (w *World) Mark() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if counter != "" {
-		key := counter + " " + call.Atom
-		w.counts[key]++
-		call.N = w.counts[key]
+	w.mark = len(w.calls)
+}
+
+// Rewind lets the calls of atoms since Mark not have been made. What retries
+// were asked meanwhile stays.
+func (w *World) Rewind() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	stay := w.calls[:w.mark]
+	for _, call := range w.calls[w.mark:] {
+		if call.N == 0 {
+			stay = append(stay, call)
+			continue
+		}
+		w.counts[counterOf(&call)]--
+	}
+	w.calls = stay
+}
+
+// Busy returns how many calls of tasks are being made.
+func (w *World) Busy() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy
+}
+
+// note notes a call and returns which of its kind it is of its atom. Questions
+// are not counted.
+func (w *World) note(call conformance.TaskFlowCall) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if counter := counterOf(&call); counter != "" {
+		w.counts[counter]++
+		call.N = w.counts[counter]
 	}
 	w.calls = append(w.calls, call)
 	return call.N
+}
+
+func counterOf(call *conformance.TaskFlowCall) string {
+	switch call.Kind {
+	case "execute", "retry_execute":
+		return "execute " + call.Atom
+	case "revert", "retry_revert":
+		return "revert " + call.Atom
+	default:
+		return ""
+	}
+}
+
+// make notes a call of a task, and takes as long as that is to take.
+func (w *World) make(call conformance.TaskFlowCall) int {
+	call.N = w.note(call)
+	if w.Work != nil {
+		w.begun(1)
+		defer w.begun(-1)
+		w.Work(call)
+	}
+	return call.N
+}
+
+func (w *World) begun(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy += n
 }
 
 // Show returns a failure as records write it: Name(message), or !Class when the

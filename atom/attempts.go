@@ -1,0 +1,49 @@
+package atom
+
+import (
+	"slices"
+	"time"
+)
+
+// An AttemptPolicy says which failures of a task are worth another attempt of
+// that task alone, before anything around it hears of them. It is data and
+// decides by a failure's stored code, so a resumed run decides as the live one.
+type AttemptPolicy struct {
+	Attempts int      // in all, the first included; below 1 counts as 1
+	Backoff  Backoff  // how long to wait before the next
+	Codes    []string // the codes that are worth another; none is every code but CodeCancelled
+}
+
+// Attempts lets a task be tried up to n times in all, the first included,
+// waiting in between as b says. With codes, only failures of these codes are
+// worth another attempt; without, all are, except that what was cancelled is not
+// tried again. Every attempt carries the same [IdempotencyKey]. Nothing is
+// reverted in between: an attempt finds what the one before it left. The wait is
+// kept with the run: it goes on while no process drives it. An attempt that a
+// crash cut off is made again and counts once.
+//
+// A failure that is worth no further attempt is the task's failure, about which
+// the retries around it decide. Retries themselves ignore this option.
+func Attempts(n int, b Backoff, codes ...string) Option {
+	return func(a *Atom) { a.attempts = &AttemptPolicy{Attempts: n, Backoff: b, Codes: codes} }
+}
+
+// Attempts returns the policy given by [Attempts], or nil: one attempt.
+func (a *Atom) Attempts() *AttemptPolicy { return a.attempts }
+
+// After returns whether the failure f of the given attempt, from 1, is worth
+// another attempt, and how long to wait for it, before [Jittered] shortens the
+// wait. The nil policy allows one attempt.
+func (p *AttemptPolicy) After(attempt int, f *Failure) (wait time.Duration, again bool) {
+	if p == nil || attempt >= p.Attempts || !p.worthIt(f.Code) {
+		return 0, false
+	}
+	return p.Backoff.After(attempt), true
+}
+
+func (p *AttemptPolicy) worthIt(code string) bool {
+	if len(p.Codes) == 0 {
+		return code != CodeCancelled
+	}
+	return slices.Contains(p.Codes, code)
+}

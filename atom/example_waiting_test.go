@@ -1,0 +1,66 @@
+package atom_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+var approvedBy = atom.NewKey[string]("approved_by")
+
+// Somebody has to approve an order. The task mails the token and returns; what
+// waits for the answer is a row, not a process.
+func ExampleDeferrable() {
+	mail := make(chan string, 1)
+	approve := atom.Func("approve",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			mail <- atom.Token(ctx)
+			return "", atom.ErrDeferred
+		},
+		atom.As(approvedBy.Name()), atom.Deferrable(atom.Deferral{Deadline: 7 * 24 * time.Hour}))
+
+	ctx := context.Background()
+	store := storage.Memory() // a database, if it is to outlive the process
+	eng, err := engine.New(approve, engine.WithStore(store))
+	check(err)
+	_, err = eng.Run(ctx, "order-1", engine.Unload())
+	fmt.Println(errors.Is(err, engine.ErrWaiting))
+
+	// Whoever has the token answers, from any process.
+	_, err = store.EndToken(ctx, <-mail, atom.MustEncode("Ann"), nil)
+	check(err)
+
+	res, err := eng.Run(ctx, "order-1")
+	check(err)
+	who, err := engine.Get(res, approvedBy)
+	check(err)
+	fmt.Println("approved by", who)
+	// Output:
+	// true
+	// approved by Ann
+}
+
+// The bank says when the money is there. It knows the run, and no token.
+func ExampleAwaits() {
+	paid := atom.Awaits[string]("wait-for-payment", "paid", atom.Deferral{Deadline: 24 * time.Hour}, atom.As("receipt"))
+
+	ctx := context.Background()
+	eng, err := engine.New(paid)
+	check(err)
+	check(eng.Start(ctx, "order-1"))
+	check(eng.Store().Send(ctx, storage.Letter{
+		Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("receipt 17"),
+		Key: "bank-transfer-99", // sent again under this key, it counts once
+	}))
+	res, err := eng.Run(ctx, "order-1")
+	check(err)
+	receipt, err := engine.Get(res, atom.NewKey[string]("receipt"))
+	check(err)
+	fmt.Println(receipt)
+	// Output: receipt 17
+}

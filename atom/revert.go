@@ -1,0 +1,63 @@
+package atom
+
+import "time"
+
+// A RevertPolicy says how a task is undone, and what its failing to be undone
+// means for the run. The zero policy is TaskFlow's: one attempt without a limit
+// of time; when it fails, the rest is not undone.
+type RevertPolicy struct {
+	Attempts int           // of one revert, the first included; below 1 counts as 1
+	Backoff  Backoff       // how long to wait before the next
+	Timeout  time.Duration // how long one attempt may take; 0 is without limit
+	Then     RevertEnd     // what follows when all attempts have failed
+}
+
+// RevertEnd says what follows when a revert has failed for good.
+type RevertEnd uint8
+
+// What may follow.
+const (
+	StopUndoing RevertEnd = iota // the rest is not undone; the run ends with its undo failed
+	GoOnUndoing                  // the rest is undone all the same; the run ends with its undo failed
+	Park                         // the run is suspended until somebody orders what is to become of it, see engine.RetryRevert and engine.Skip
+)
+
+// String returns "stop", "go on" or "park".
+func (e RevertEnd) String() string {
+	return [...]string{StopUndoing: "stop", GoOnUndoing: "go on", Park: "park"}[e]
+}
+
+// RevertAttempts lets Revert be tried up to n times, the first included, waiting
+// in between as b says. All attempts carry the same [RevertKey].
+func RevertAttempts(n int, b Backoff) Option {
+	return func(a *Atom) { a.revert.Attempts, a.revert.Backoff = n, b }
+}
+
+// RevertTimeout limits one attempt of Revert. When it passes, the attempt's
+// context ends and the attempt fails with [CodeTimeout]. No other limit applies
+// to reverts. The default is none: what is half undone is worth waiting for.
+func RevertTimeout(d time.Duration) Option { return func(a *Atom) { a.revert.Timeout = d } }
+
+// IfRevertFails says what follows when Revert has failed for good. The default
+// is [StopUndoing].
+func IfRevertFails(then RevertEnd) Option { return func(a *Atom) { a.revert.Then = then } }
+
+// RevertPolicy returns how the atom is undone.
+func (a *Atom) RevertPolicy() RevertPolicy { return a.revert }
+
+// After returns whether another attempt follows on the given one, from 1, which
+// failed with f, and how long to wait for it, before [Jittered] shortens the
+// wait. What was cancelled is not tried again.
+func (p RevertPolicy) After(attempt int, f *Failure) (wait time.Duration, again bool) {
+	return (&AttemptPolicy{Attempts: p.Attempts, Backoff: p.Backoff}).After(attempt, f)
+}
+
+// Pivot makes the task a point of no return: once it has succeeded, neither it
+// nor what it depends on, directly or not, is undone, whatever fails or is
+// ordered later. What came after it, or stands beside it, is, and a run that
+// fails then ends FAILURE, partly undone. A retry cannot go back before it. While
+// it has not succeeded, all is undone as ever.
+func Pivot() Option { return func(a *Atom) { a.pivot = true } }
+
+// IsPivot reports whether the atom is a point of no return, see [Pivot].
+func (a *Atom) IsPivot() bool { return a.pivot }

@@ -1,0 +1,56 @@
+package atom
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// ErrNoTransactions is returned by [Tx] where there is no database to write to.
+var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here; " +
+	"run the flow with a store on SQLite or PostgreSQL, as sqlstore.Open opens it")
+
+// Tx writes to tables of your own in the run's database. What fn does with tx and
+// what it returns are committed together, exactly once: when the call is repeated
+// after a crash, or for another attempt, a Tx that was committed returns what it
+// returned then, and fn is not called.
+//
+//	id, err := atom.Tx(ctx, func(tx *sql.Tx) (int64, error) {
+//		res, err := tx.ExecContext(ctx, `INSERT INTO bookings (room) VALUES (?)`, in.Room)
+//		if err != nil {
+//			return 0, err
+//		}
+//		return res.LastInsertId()
+//	})
+//
+// The transactions of a call are told apart by their order, under the key
+// <call key>/tx<n>, so a task must make them one after the other and in the same
+// order each time. A Revert has its own, and so has each incarnation.
+//
+// An error of fn rolls back and is returned as it is. When the database itself
+// fails, Tx returns an error and the run stops at its last checkpoint, as with
+// any error of its store; whoever goes on with it finds what was committed.
+// While fn runs no other run can write to an SQLite database, so it must be quick
+// and wait for nothing else. It may be called again when the database was busy.
+// It must leave the tables of Ebb alone, and not end tx.
+//
+// Tx returns [ErrNoTransactions] when the run is kept in a store without SQL, and
+// outside of an engine.
+func Tx[T any](ctx context.Context, fn func(tx *sql.Tx) (T, error)) (T, error) {
+	var out T
+	host := hostOf(ctx)
+	if host == nil {
+		return out, ErrNoTransactions
+	}
+	kept, err := host.Transact(ctx, func(tx *sql.Tx) (Value, error) {
+		v, err := fn(tx)
+		if err != nil {
+			return nil, err
+		}
+		return Encode(v)
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, kept.Decode(&out) // also when fn was called: what was kept counts
+}

@@ -1,0 +1,64 @@
+package atom
+
+import (
+	"context"
+	"slices"
+)
+
+// A Wrapper stands around the calls of a task, going forward and back;
+// [CurrentCall] tells which it is. It may do something before and after next,
+// give it another context, or not call it. What it returns is how the call ends:
+// an error, or a panic, is the task's failure, also when next had succeeded; nil
+// is success, without a result when next failed or was not called.
+type Wrapper func(ctx context.Context, next func(ctx context.Context) error) error
+
+// Wrap puts w around Execute and Revert. Of several the first given is the
+// outermost. To wrap all tasks of an engine, give [Wrapper.Around] to
+// engine.WithMiddleware. Retries ignore this option.
+func Wrap(w Wrapper) Option { return func(a *Atom) { a.wrappers = append(a.wrappers, w) } }
+
+// Around returns body with w around its calls.
+func (w Wrapper) Around(body Body) Body { return wrapped{body, w} }
+
+type wrapped struct {
+	Body
+	around Wrapper
+}
+
+func (w wrapped) Execute(ctx context.Context, in Values) (Value, error) {
+	return w.call(ctx, func(ctx context.Context) (Value, error) { return w.Body.Execute(ctx, in) })
+}
+
+func (w wrapped) Revert(ctx context.Context, in Values, did Outcome[Value]) (Value, error) {
+	return w.call(ctx, func(ctx context.Context) (Value, error) { return w.Body.Revert(ctx, in, did) })
+}
+
+func (w wrapped) checkResult(v Value) error {
+	if t, ok := w.Body.(resultChecker); ok {
+		return t.checkResult(v)
+	}
+	return nil
+}
+
+func (w wrapped) call(ctx context.Context, body func(context.Context) (Value, error)) (result Value, err error) {
+	err = w.around(ctx, func(ctx context.Context) (err error) {
+		result, err = body(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// wrapUp puts the wrappers around the body, once all options were heard.
+func (a *Atom) wrapUp() *Atom {
+	if a.body == nil {
+		return a
+	}
+	for _, w := range slices.Backward(a.wrappers) {
+		a.body = w.Around(a.body)
+	}
+	a.wrappers = nil
+	return a
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A catalog knows the flows of runs that other runs begin: by the definition that
+// such a run has, or by its name among the subflows that the first run was begun
+// with.
+type catalog struct {
+	store storage.Store
+
+	mu       sync.Mutex
+	machines map[string]machine // by hash
+}
+
+// Flow implements [engine.Catalog].
+func (c *catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error) {
+	m, err := c.machineOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return flow.Growing(run.Flow, m), nil
+}
+
+// machineOf returns the machine of a run.
+func (c *catalog) machineOf(ctx context.Context, run *storage.Run) (machine, error) {
+	hash := run.Definition
+	if hash == "" {
+		b, err := beginningOf(run)
+		if err != nil {
+			return nil, err
+		}
+		if hash = b.Flows[run.Flow]; hash == "" {
+			return nil, fmt.Errorf("%w: there is no flow %q", storage.ErrNotFound, run.Flow)
+		}
+	}
+	return c.machine(ctx, hash)
+}
+
+// machine returns the machine of a stored definition.
+func (c *catalog) machine(ctx context.Context, hash string) (machine, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.machines[hash]; m != nil {
+		return m, nil
+	}
+	def, err := c.store.Definition(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseStored(&def)
+	if err != nil {
+		return nil, err
+	}
+	if c.machines == nil {
+		c.machines = map[string]machine{}
+	}
+	c.machines[hash] = m
+	return m, nil
+}
+
+// flowFiles are the names that the file of a subflow may have.
+var flowFiles = []string{".sm4c.json", ".sm4c.yaml", ".sm4c.yml", ".asl.json", ".asl.yaml", ".asl.yml", ".json", ".yaml", ".yml"}
+
+// readFlows adds to some definitions those of the flows that they run, and that these
+// run, from beside a file. What is missing is returned: it is only missed when it is
+// to be run.
+func readFlows(file string, flows map[string]*definition, how reading) (missing []string, err error) {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(flows)) {
+		names = append(names, flows[name].machine.subflows()...)
+	}
+	for len(names) > 0 {
+		name := names[0]
+		names = names[1:]
+		if flows[name] != nil {
+			continue
+		}
+		found := fileOfFlow(filepath.Dir(file), name)
+		if found == "" {
+			missing = append(missing, name)
+			continue
+		}
+		def, err := readDefinition(found, how)
+		if err != nil {
+			return nil, err
+		}
+		def.Name = name
+		flows[name] = def
+		names = append(names, def.machine.subflows()...)
+	}
+	return missing, nil
+}
+
+// fileOfFlow returns the file that a flow is in, "" when there is none.
+func fileOfFlow(dir, name string) string {
+	if strings.ContainsAny(name, `/\:`) || !filepath.IsLocal(name) {
+		return ""
+	}
+	for _, ext := range flowFiles {
+		file := filepath.Join(dir, name+ext)
+		if _, err := readFile(file, sm4c.MaxDefinition); err == nil {
+			return file
+		}
+	}
+	return ""
+}
+
+// seeOff drives the runs that a run has begun and not waited for to where they
+// rest, and those that these have begun. How they end changes nothing for it.
+func (j *journey) seeOff(ctx context.Context, drive func(context.Context, string) error) error {
+	for open := []string{j.id}; len(open) > 0; open = open[1:] {
+		atoms, err := j.store.Atoms(ctx, open[0])
+		if err != nil {
+			return unreachable(err)
+		}
+		for i := range atoms {
+			var id string
+			if atoms[i].Kind != storage.KindRun || atoms[i].Result.Data.Decode(&id) != nil {
+				continue
+			}
+			run, err := j.store.Run(ctx, id)
+			switch {
+			case errors.Is(err, storage.ErrNotFound) || err == nil && run.Parent != open[0]:
+				continue // it was waited for, and gave a text
+			case err != nil:
+				return unreachable(err)
+			}
+			if !run.State.Ended() {
+				if err := drive(ctx, id); err != nil {
+					return err
+				}
+			}
+			open = append(open, id)
+		}
+	}
+	return nil
+}

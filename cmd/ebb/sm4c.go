@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An sm4cMachine is in SM4C.
+type sm4cMachine struct{ *sm4c.Machine }
+
+func (m *sm4cMachine) stored() (language string, text []byte) { return string(languageSM4C), m.Text() }
+
+func (m *sm4cMachine) problems() flow.Diagnostics { return m.Warnings() }
+
+func (m *sm4cMachine) subflows() []string { return m.Subflows() }
+
+func (m *sm4cMachine) uses() []taskUse {
+	var all []taskUse
+	for _, f := range m.Functions() {
+		all = append(all, taskUse{task: f.Task, where: fmt.Sprintf("function %q", f.Name), at: f.At})
+	}
+	return all
+}
+
+// waits says nothing of a run whose memory it cannot read.
+func (m *sm4cMachine) waits(run *storage.Run) *sm4c.Waiting {
+	if run.State.Ended() || len(run.Memory) == 0 {
+		return nil
+	}
+	w, err := m.Why(run.Memory)
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+func (m *sm4cMachine) picture(title string) draw.View {
+	v := emptyPicture(title)
+	for _, s := range m.States() {
+		node := draw.Node{ID: stateID(s.Name), Label: s.Name, Kind: draw.Compute}
+		switch {
+		case s.Undoable:
+			node.Kind = draw.Undoable
+		case len(s.Calls) > 0:
+			node.Kind = draw.Task
+		case s.Waits:
+			node.Kind = draw.Wait
+		}
+		v.Nodes = append(v.Nodes, node)
+		if s.Start {
+			v.Edges = append(v.Edges, draw.Edge{From: startID, To: node.ID})
+		}
+		for _, next := range s.Next {
+			v.Edges = append(v.Edges, draw.Edge{From: node.ID, To: stateID(next.To), Label: next.Label, Maybe: next.Label != ""})
+		}
+		if len(s.Next) == 0 {
+			v.Edges = append(v.Edges, draw.Edge{From: node.ID, To: endID})
+		}
+	}
+	return v
+}
+
+// became follows the states that were entered: the last one is what the machine is
+// in. What was undone in a state is what became of it.
+func (m *sm4cMachine) became(history []storage.Entry) map[string]string {
+	last := map[string]string{}
+	in := ""
+	is := func(state string, s states.Task) {
+		if state != "" {
+			last[stateID(state)] = s.String()
+		}
+	}
+	for i := range history {
+		e := &history[i]
+		switch {
+		case e.Kind == storage.EntryEvent && e.Type == "StateEntered":
+			is(in, states.TaskSuccess)
+			in = e.Path
+			is(in, states.TaskRunning)
+		case e.Kind == storage.EntryEvent && e.Type == "MachineCompleted":
+			is(in, states.TaskSuccess)
+		case e.Kind == storage.EntryEvent && (e.Type == "MachineFailed" || e.Type == "MachineTimedOut" || e.Type == "MachineStopped"):
+			is(in, states.TaskFailure)
+		case e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath:
+			if to := states.Task(e.To); to == states.TaskReverting || to == states.TaskReverted || to == states.TaskRevertFailure {
+				is(m.StateOf(e.Path), to)
+			}
+		}
+	}
+	return last
+}

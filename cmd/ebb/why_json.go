@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/flow/sm4c"
+)
+
+type jsonOwner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Alive   bool      `json:"alive"`
+	Started time.Time `json:"started"`
+}
+
+type jsonWait struct {
+	Kind    waitKind     `json:"kind"`
+	Path    string       `json:"path,omitempty"`
+	Since   time.Time    `json:"since,omitzero"`
+	Due     time.Time    `json:"due,omitzero"`
+	Attempt int          `json:"attempt,omitempty"`
+	Token   string       `json:"token,omitempty"`
+	Letter  string       `json:"letter,omitempty"` // its kind
+	Name    string       `json:"name,omitempty"`   // of the signal or event
+	Limit   string       `json:"limit,omitempty"`  // place: the limit that is reached
+	Failure *jsonFailure `json:"failure,omitempty"`
+}
+
+type jsonStanding struct {
+	Run     string       `json:"run"`
+	Flow    string       `json:"flow"`
+	State   string       `json:"state"`
+	Outcome string       `json:"outcome"`
+	Undo    string       `json:"undo"`
+	Hold    bool         `json:"hold"` // suspended on purpose
+	Owner   *jsonOwner   `json:"owner"`
+	Failure *jsonFailure `json:"failure,omitempty"`
+	Waits   []jsonWait   `json:"waits"`
+	Wakes   []wake       `json:"wakes"`
+
+	Machine *sm4c.Waiting `json:"machine,omitempty"` // what its language says
+}
+
+func (w *standing) json() jsonStanding {
+	run := &w.run
+	j := jsonStanding{
+		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Hold: run.Hold,
+		Failure: failureJSON(run.Failure), Waits: []jsonWait{}, Wakes: []wake{}, Machine: w.machine,
+	}
+	if o := w.owner; o != nil {
+		j.Owner = &jsonOwner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}
+	}
+	waits := w.waits()
+	for i := range waits {
+		one := &waits[i]
+		to := jsonWait{
+			Kind: one.kind, Path: one.path, Since: one.since.UTC(), Due: one.due.UTC(), Attempt: one.attempt, Failure: one.failure,
+		}
+		if one.token != nil {
+			to.Token = one.token.ID
+		}
+		if one.limit != nil {
+			to.Limit = one.limit.Reason()
+		}
+		if one.letter != nil {
+			to.Letter, to.Name = one.letter.Kind, one.letter.Name
+		}
+		j.Waits = append(j.Waits, to)
+	}
+	j.Wakes = append(j.Wakes, w.wakes(waits)...)
+	return j
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+var busy = &atom.Failure{Code: "BankBusy", Message: "call\nagain"}
+
+// standings are runs that stand somewhere, and why.
+var standings = map[string]func(w *standing){
+	"moving": func(w *standing) {
+		w.atoms = []storage.Atom{
+			{Path: "P[0]/Pay", State: states.TaskRunning, Attempt: 2, StartedAt: start.Add(-90 * time.Second)},
+			{Path: "Pause", State: states.TaskRunning, Kind: storage.KindTimer, Due: start.Add(10 * time.Minute)},
+			{Path: "Ship", State: states.TaskRetrying, Attempt: 1, Due: start.Add(5 * time.Second), Failure: busy},
+			{Path: "Approve", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+		}
+		w.tokens["Approve"] = &storage.Token{ID: "T0KEN", Path: "Approve", Deadline: start.Add(time.Hour)}
+		w.timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
+		w.letters = []storage.Letter{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
+	},
+	"dead": func(w *standing) {
+		w.owner.Alive = false
+		w.atoms = []storage.Atom{{Path: "Pay", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Second)}}
+		w.letters = []storage.Letter{{Kind: "cancel", Sent: start.Add(-time.Second)}}
+	},
+	"cancelling": func(w *standing) {
+		w.run.Outcome, w.run.Failure = storage.Cancelled, &atom.Failure{Code: atom.CodeCancelled, Message: "the customer called"}
+		w.atoms = []storage.Atom{
+			{Path: "Book", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Second)},
+			{Path: "Rent", State: states.TaskReverting, Attempt: 1, RevertAttempt: 2, Due: start.Add(time.Minute), RevertFailure: busy},
+		}
+	},
+	"parked": func(w *standing) {
+		w.owner, w.run.State, w.run.Hold, w.run.Failure = nil, states.FlowSuspended, true, busy
+		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
+	},
+	"held":    func(w *standing) { w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true },
+	"new":     func(w *standing) { w.owner, w.run.State = nil, states.FlowPending },
+	"resting": func(w *standing) { w.owner, w.run.State = nil, states.FlowSuspending },
+	"ended": func(w *standing) {
+		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
+		w.atoms = []storage.Atom{{Path: "Late", State: states.TaskRunning}}
+	},
+	"undo failed": func(w *standing) {
+		w.owner, w.run.State, w.run.Outcome, w.run.Undo = nil, states.FlowFailure, storage.FailedOutcome, storage.UndoFailed
+		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertFailure: busy}}
+	},
+}
+
+// TestWhy tells why runs stand where they do, to people and to programs.
+func TestWhy(t *testing.T) {
+	t.Parallel()
+	local := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
+	for name, arrange := range standings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &standing{
+				run:    storage.Run{ID: "trip-1", Flow: "trip", State: states.FlowRunning, Owner: "o"},
+				owner:  &storage.Owner{ID: "o", Host: "box", PID: 4711, Started: start, Alive: true},
+				tokens: map[string]*storage.Token{},
+			}
+			arrange(w)
+			text := strings.Join(w.sentences(start), "\n")
+			machine, err := json.MarshalIndent(w.json(), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "why-"+strings.ReplaceAll(name, " ", "-")+".txt", local.ReplaceAllString(text, "DATE")+"\n\n"+string(machine)+"\n")
+		})
+	}
+}

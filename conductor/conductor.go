@@ -1,0 +1,269 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/sqlboard"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Conductor serves a store. Make one with New.
+type Conductor struct {
+	store   storage.Store
+	catalog *serving
+	board   jobs.Board
+	policy  jobs.Policy
+	offers  map[string]string
+	log     hclog.Logger
+	opts    []engine.Option // of all engines
+	slots   int
+	drain   time.Duration
+
+	serving  *engine.Engine
+	mu       sync.Mutex
+	starting map[flow.Node]*engine.Engine // that make runs, by their flow
+	stage    atomic.Int32
+}
+
+// Stage is where in its life a conductor is.
+type Stage int32
+
+// The stages of a conductor.
+const (
+	Idle     Stage = iota // it was made
+	Serving               // it drives runs
+	Draining              // it is to stop, and lets what executes end
+	Stopped               // nothing of it is left
+)
+
+// String returns the name of the stage, such as "serving".
+func (s Stage) String() string { return [...]string{"idle", "serving", "draining", "stopped"}[s] }
+
+// An Option sets something about a conductor.
+type Option func(*Conductor)
+
+// DefaultDrain is how long what executes may still take when a conductor is to
+// stop, unless [WithDrain] says otherwise.
+const DefaultDrain = 30 * time.Second
+
+// WithSlots sets how many runs are driven at once; the default is
+// [engine.DefaultSlots]. Runs that only wait take none.
+func WithSlots(n int) Option { return func(c *Conductor) { c.slots = n } }
+
+// WithDrain sets how long what executes may still take when the conductor is to
+// stop.
+func WithDrain(d time.Duration) Option { return func(c *Conductor) { c.drain = d } }
+
+// WithOffers says what jobs and runs that need it find here, such as
+// "gpu" = "a100".
+func WithOffers(offers map[string]string) Option { return func(c *Conductor) { c.offers = offers } }
+
+// WithPolicy sets how claims of jobs are treated, on the board of the store.
+func WithPolicy(p jobs.Policy) Option { return func(c *Conductor) { c.policy = p } }
+
+// WithLogger sets where the conductor, and its engines, log to; the default is
+// nowhere.
+func WithLogger(log hclog.Logger) Option { return func(c *Conductor) { c.log = log } }
+
+// WithEngine sets options of the engines that drive the runs: their tasks,
+// observers, middleware.
+func WithEngine(opts ...engine.Option) Option {
+	return func(c *Conductor) { c.opts = append(c.opts, opts...) }
+}
+
+// New returns a conductor of the flows in the catalog. It returns what is wrong
+// with the catalog or the options.
+func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, error) {
+	c := &Conductor{
+		store: store, catalog: &serving{catalog, store}, log: hclog.NewNullLogger(), slots: engine.DefaultSlots, drain: DefaultDrain,
+		starting: map[flow.Node]*engine.Engine{},
+	}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if err := errors.Join(catalog.problems...); err != nil {
+		return nil, err
+	}
+	c.board = sqlboard.New(store, c.policy)
+	// What is named in between belongs to those whom the conductor's own options must not be undone by.
+	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
+	own = append(own, engine.WithStore(store), engine.WithCatalog(c.catalog), engine.WithSlots(c.slots), engine.WithDrain(c.drain),
+		engine.WithOffers(c.offers), engine.WithIntake(c.takeIn))
+	eng, err := engine.New(flow.Linear("conductor"), own...)
+	if err != nil {
+		return nil, fmt.Errorf("conductor: %w", err)
+	}
+	c.serving = eng
+	return c, nil
+}
+
+// Board returns the board whose jobs are claimed.
+func (c *Conductor) Board() jobs.Board { return c.board }
+
+// Stage returns where in its life the conductor is.
+func (c *Conductor) Stage() Stage { return Stage(c.stage.Load()) }
+
+// outage is how long is waited before a store that did not answer is asked again.
+var outage = atom.Exponential(time.Second, 30*time.Second).WithJitter(0.5) //nolint:mnd // half
+
+// Run serves until ctx ends, drains, and returns nil. A store that does not answer
+// stops what is driven, at its last commit; it is asked again until it answers, and
+// then all goes on. Run returns the error of one that never will, such as
+// [storage.ErrClosed]. A conductor runs once.
+func (c *Conductor) Run(ctx context.Context) error {
+	if !c.stage.CompareAndSwap(int32(Idle), int32(Serving)) {
+		return errors.New("conductor: it has run already; make another with conductor.New")
+	}
+	defer c.stage.Store(int32(Stopped))
+	defer context.AfterFunc(ctx, func() { c.stage.CompareAndSwap(int32(Serving), int32(Draining)) })()
+	c.log.Info("conductor serves", "flows", c.catalog.names(), "slots", c.slots)
+	err := c.serve(ctx)
+	c.log.Info("conductor stopped", "error", err)
+	return err
+}
+
+func (c *Conductor) serve(ctx context.Context) error {
+	for tries := 1; ; tries++ {
+		began := time.Now()
+		err := c.serving.Serve(ctx)
+		if err == nil || errors.Is(err, storage.ErrClosed) {
+			return err
+		}
+		if time.Since(began) > outage.Max { // it had answered for a while
+			tries = 1
+		}
+		wait := outage.Jittered(tries, rand.Float64()) //nolint:gosec // only spreads waits
+		c.log.Error("the store does not answer; it is asked again", "in", wait, "error", err)
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		}
+	}
+}
+
+// takeIn claims jobs and makes the runs they want.
+func (c *Conductor) takeIn(ctx context.Context, free int) (made int, err error) {
+	flows, err := c.catalog.claimable(ctx)
+	if err != nil || len(flows) == 0 {
+		return 0, err
+	}
+	claims, err := c.board.Claim(ctx, jobs.Want{Flows: flows, Offers: c.offers, Limit: free})
+	if err != nil {
+		return 0, err
+	}
+	for i := range claims {
+		began, err := c.begin(ctx, &claims[i])
+		if err != nil {
+			return made, err
+		}
+		if began {
+			made++
+		}
+	}
+	return made, nil
+}
+
+// begin makes the run that a job wants, or says on the board why it cannot.
+func (c *Conductor) begin(ctx context.Context, claim *jobs.Claim) (bool, error) {
+	j := &claim.Job
+	err := c.start(ctx, j)
+	var broken *engine.StoreError
+	switch {
+	case err == nil:
+		c.log.Debug("job begins", "job", j.ID, "flow", j.Flow, "run", j.Run)
+		return true, nil
+	case errors.Is(err, storage.ErrFenced): // it is somebody else's by now
+		return false, nil
+	case errors.Is(err, storage.ErrExists):
+		return false, c.exists(ctx, claim)
+	case errors.Is(err, errUnknown):
+		c.log.Warn("a job is given back", "job", j.ID, "why", err)
+		return false, unlessLost(c.board.Retry(ctx, *claim, &atom.Failure{Code: atom.CodeNoFlow, Message: err.Error()}))
+	case errors.As(err, &broken), ctx.Err() != nil:
+		return false, err
+	default:
+		return false, c.park(ctx, claim, atom.CodeNoStart, err.Error())
+	}
+}
+
+// park sets a job aside whose run cannot be made.
+func (c *Conductor) park(ctx context.Context, claim *jobs.Claim, code, why string) error {
+	c.log.Error("a job is parked", "job", claim.Job.ID, "why", why)
+	return unlessLost(c.board.Park(ctx, *claim, &atom.Failure{Code: code, Message: why}))
+}
+
+// unlessLost returns the error of a board, but for a claim that was lost: then the
+// job is somebody else's to decide about.
+func unlessLost(err error) error {
+	if errors.Is(err, jobs.ErrClaimLost) {
+		return nil
+	}
+	return err
+}
+
+// exists parks a job that wants a run which is there, unless it is the job's.
+func (c *Conductor) exists(ctx context.Context, claim *jobs.Claim) error {
+	j := &claim.Job
+	run, err := c.store.Run(ctx, j.Run)
+	if err != nil || run.Job == j.ID {
+		return err
+	}
+	return c.park(ctx, claim, atom.CodeRunExists, fmt.Sprintf("there is a run %q already, which is not this job's", j.Run))
+}
+
+// start makes a run. Whatever a language does with a definition, it takes nobody
+// else with it.
+func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("conductor: panic while the run was made: %v\n%s", p, debug.Stack())
+		}
+	}()
+	root, definition, err := c.catalog.wanted(ctx, j)
+	if err != nil {
+		return err
+	}
+	eng, err := c.starter(root)
+	if err != nil {
+		return err
+	}
+	opts := []engine.RunOption{engine.ForJob(j.ID), engine.Labels(jobs.Needs(j.Labels))}
+	if definition != "" {
+		opts = append(opts, engine.OnDefinition(definition))
+	}
+	if j.Input != nil {
+		opts = append(opts, engine.Input(j.Input))
+	}
+	return eng.Start(ctx, j.Run, opts...)
+}
+
+// starter returns an engine that makes runs of a flow.
+func (c *Conductor) starter(root flow.Node) (*engine.Engine, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if eng := c.starting[root]; eng != nil {
+		return eng, nil
+	}
+	opts := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
+	eng, err := engine.New(root, append(opts, engine.WithStore(c.store), engine.Open())...)
+	if err == nil {
+		c.starting[root] = eng
+	}
+	return eng, err
+}

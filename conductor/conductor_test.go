@@ -1,0 +1,320 @@
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/sqlboard"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type order struct {
+	N int `json:"n"`
+}
+
+// trip is a flow that does do with what its job was posted with.
+func trip(name string, do func(context.Context, int) error) flow.Node {
+	return flow.Linear(name, atom.Func("book", func(ctx context.Context, in order) (int, error) {
+		return in.N, do(ctx, in.N)
+	}, atom.As("booked")))
+}
+
+func nothing(context.Context, int) error { return nil }
+
+// serve lets a conductor serve for a while.
+func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time.Duration, opts ...conductor.Option) {
+	t.Helper()
+	c, err := conductor.New(store, catalog, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), d)
+	defer stop()
+	if err := c.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if c.Stage() != conductor.Stopped {
+		t.Errorf("it is %v after its end", c.Stage())
+	}
+}
+
+func post(t *testing.T, store storage.Store, list ...jobs.Job) {
+	t.Helper()
+	if _, err := sqlboard.New(store, jobs.Policy{}).Post(t.Context(), list...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantJob compares a job's state and the code of its failure.
+func wantJob(t *testing.T, store storage.Store, id string, state states.Job, code string) {
+	t.Helper()
+	j, err := store.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	if j.Failure != nil {
+		got = j.Failure.Code
+	}
+	if j.State != state || got != code {
+		t.Errorf("job %s is %v (%v), want %v %s", id, j.State, j.Failure, state, code)
+	}
+}
+
+func wantRun(t *testing.T, store storage.Store, id string, state states.Flow) {
+	t.Helper()
+	if run, err := store.Run(t.Context(), id); err != nil || run.State != state {
+		t.Errorf("run %s is %v, want %v (%v)", id, run.State, state, err)
+	}
+}
+
+// TestJobs plays what may become of a job.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		post(t, store,
+			jobs.Job{ID: "good", Flow: "trip", Input: order{N: 1}},
+			jobs.Job{ID: "named", Flow: "trip", Run: "mine", Input: order{N: 1}},
+			jobs.Job{ID: "bad", Flow: "trip", Input: order{N: -1}},
+			jobs.Job{ID: "empty", Flow: "trip"},
+			jobs.Job{ID: "odd", Flow: "trip", Input: 7},
+			jobs.Job{ID: "unknown", Flow: "tour"},
+			jobs.Job{ID: "version", Flow: "trip", Version: 9, Input: order{N: 1}},
+			jobs.Job{ID: "gpu", Flow: "trip", Labels: map[string]string{"gpu": "yes"}, Input: order{N: 1}},
+			jobs.Job{ID: "taken", Flow: "trip", Run: "other", Input: order{N: 1}},
+		)
+		if err := store.Create(t.Context(), storage.Run{ID: "other", Flow: "else"}); err != nil {
+			t.Fatal(err)
+		}
+		catalog := conductor.NewCatalog().Add(1, trip("trip", func(_ context.Context, n int) error {
+			if n < 0 {
+				return atom.Errorf("Full", "no room")
+			}
+			return nil
+		}))
+		serve(t, store, catalog, 24*time.Hour, conductor.WithPolicy(jobs.Policy{Attempts: 3}))
+		wantJob(t, store, "good", states.JobComplete, "")
+		wantRun(t, store, "good", states.FlowSuccess)
+		wantJob(t, store, "named", states.JobComplete, "")
+		wantRun(t, store, "mine", states.FlowSuccess)
+		wantJob(t, store, "bad", states.JobComplete, "Full")
+		wantRun(t, store, "bad", states.FlowFailure)
+		wantJob(t, store, "empty", states.JobParked, atom.CodeNoStart)
+		wantJob(t, store, "odd", states.JobParked, atom.CodeNoStart)
+		wantJob(t, store, "unknown", states.JobUnclaimed, "") // somebody else's
+		wantJob(t, store, "version", states.JobParked, atom.CodeNoFlow)
+		wantJob(t, store, "gpu", states.JobUnclaimed, "")
+		wantJob(t, store, "taken", states.JobParked, atom.CodeRunExists)
+
+		serve(t, store, catalog, time.Hour, conductor.WithOffers(map[string]string{"gpu": "yes"}))
+		wantJob(t, store, "gpu", states.JobComplete, "")
+		if run, err := store.Run(t.Context(), "gpu"); err != nil || run.Labels["needs.gpu"] != "yes" {
+			t.Errorf("its run is labelled %v (%v)", run.Labels, err)
+		}
+	})
+}
+
+// TestVersions: a run ends on the version it began on, and jobs get the newest.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		var done [3]atomic.Int32
+		of := func(v int) flow.Node {
+			wait := func(ctx context.Context, _ int) error {
+				done[v].Add(1)
+				select {
+				case <-time.After(time.Minute):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return flow.Linear("trip", atom.Func(fmt.Sprintf("v%d", v), func(ctx context.Context, in order) (int, error) {
+				return in.N, wait(ctx, in.N)
+			}, atom.As("booked")))
+		}
+		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{N: 1}})
+		serve(t, store, conductor.NewCatalog().Add(1, of(1)), 30*time.Second, conductor.WithDrain(0))
+		wantRun(t, store, "a", states.FlowRunning)
+		post(t, store, jobs.Job{ID: "b", Flow: "trip", Input: order{N: 1}}, jobs.Job{ID: "c", Flow: "trip", Version: 1, Input: order{N: 1}})
+		serve(t, store, conductor.NewCatalog().Add(1, of(1)).Add(2, of(2)), time.Hour)
+		for _, id := range []string{"a", "b", "c"} {
+			wantJob(t, store, id, states.JobComplete, "")
+		}
+		if one, two := done[1].Load(), done[2].Load(); one != 3 || two != 1 { // a twice, and c; b
+			t.Errorf("version 1 was called %d times, version 2 %d times", one, two)
+		}
+	})
+}
+
+// TestTakeover: when a conductor is no more, another goes on with its runs, and
+// ends their jobs.
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first := storage.Memory()
+		second := first.Join()
+		var calls atomic.Int32
+		catalog := func() *conductor.Catalog {
+			return conductor.NewCatalog().Add(1, trip("trip", func(ctx context.Context, _ int) error {
+				if calls.Add(1) == 1 {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}))
+		}
+		post(t, first, jobs.Job{ID: "a", Flow: "trip", Input: order{N: 1}})
+		c, err := conductor.New(first, catalog())
+		if err != nil {
+			t.Fatal(err)
+		}
+		died := make(chan error)
+		go func() { died <- c.Run(t.Context()) }()
+		synctest.Wait()
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		serve(t, second, catalog(), time.Minute)
+		wantJob(t, second, "a", states.JobComplete, "")
+		if err := <-died; !errors.Is(err, storage.ErrClosed) {
+			t.Errorf("the first ended with %v", err)
+		}
+		if n := calls.Load(); n != 2 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
+// TestSlots: no more runs at once than there are slots, and none is forgotten.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		var now, most atomic.Int32
+		for i := range 20 {
+			post(t, store, jobs.Job{ID: fmt.Sprint(i), Flow: "trip", Input: order{N: i}})
+		}
+		catalog := conductor.NewCatalog().Add(1, trip("trip", func(context.Context, int) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(time.Second)
+			now.Add(-1)
+			return nil
+		}))
+		serve(t, store, catalog, time.Hour, conductor.WithSlots(3))
+		for i := range 20 {
+			wantJob(t, store, fmt.Sprint(i), states.JobComplete, "")
+		}
+		if most.Load() != 3 {
+			t.Errorf("at most %d at once", most.Load())
+		}
+	})
+}
+
+// TestDefinitions: jobs of stored definitions, in the languages of the catalog.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		for _, text := range []string{"old", "new", "panic"} {
+			name := map[bool]string{true: "worse", false: "trip"}[text == "panic"]
+			if _, err := store.PutDefinition(t.Context(), storage.Definition{Hash: text, Name: name, Language: "toy/v1", Text: []byte(text)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := store.PutDefinition(t.Context(), storage.Definition{Hash: "x", Name: "foreign", Language: "klingon"}); err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		catalog := conductor.NewCatalog().Language("toy", func(_ context.Context, def storage.Definition) (flow.Node, error) {
+			if string(def.Text) == "panic" {
+				panic("the language is broken")
+			}
+			return trip(def.Name, func(context.Context, int) error { said = append(said, string(def.Text)); return nil }), nil
+		})
+		post(t, store,
+			jobs.Job{ID: "a", Flow: "trip", Version: 1, Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}},
+			jobs.Job{ID: "c", Flow: "worse", Input: order{}}, jobs.Job{ID: "d", Flow: "foreign"})
+		serve(t, store, catalog, time.Minute, conductor.WithSlots(1))
+		if got := strings.Join(said, " "); got != "old new" {
+			t.Errorf("ran %q", got)
+		}
+		wantJob(t, store, "b", states.JobComplete, "")
+		wantJob(t, store, "c", states.JobParked, atom.CodeNoStart)
+		wantJob(t, store, "d", states.JobUnclaimed, "")
+		if run, err := store.Run(t.Context(), "b"); err != nil || run.Definition != "new" {
+			t.Errorf("b ran on %q (%v)", run.Definition, err)
+		}
+	})
+}
+
+// TestObserverPanics: what goes wrong with one run ends neither the daemon nor
+// another run.
+func TestObserverPanics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}})
+		var panicked atomic.Bool
+		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), time.Hour,
+			conductor.WithEngine(engine.WithObserver(func(ev engine.Event) {
+				if ev.Run == "a" && panicked.CompareAndSwap(false, true) {
+					panic("I saw something")
+				}
+			})))
+		wantJob(t, store, "a", states.JobComplete, "")
+		wantJob(t, store, "b", states.JobComplete, "")
+		if !panicked.Load() {
+			t.Error("nothing panicked")
+		}
+	})
+}
+
+// TestBadCatalog: what is wrong with a catalog is said before anything is served.
+func TestBadCatalog(t *testing.T) {
+	t.Parallel()
+	_, err := conductor.New(storage.Memory(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)))
+	for _, want := range []string{`version 0 of flow "a"; want 1 or more`, `version 1 of flow "b" is in the catalog twice`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+// TestForeignRuns: runs of flows that are not known here take nobody's place.
+func TestForeignRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		for i := range 10 {
+			run := storage.Run{ID: fmt.Sprint("foreign-", i), Flow: "tour", Due: time.Now()}
+			if err := store.Create(t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
+		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), 10*time.Second, conductor.WithSlots(2))
+		wantJob(t, store, "a", states.JobComplete, "")
+		if run, err := store.Run(t.Context(), "foreign-0"); err != nil || run.Owner != "" || run.Due.IsZero() {
+			t.Errorf("a foreign run is %+v (%v)", run, err)
+		}
+	})
+}

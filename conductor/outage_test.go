@@ -1,0 +1,108 @@
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/storagetest"
+)
+
+// flaky returns a store whose every call fails as long as it is down.
+func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
+	down := new(atomic.Bool)
+	return storagetest.Faulty(s, func(storagetest.Call) storagetest.Fault {
+		if down.Load() {
+			return storagetest.Fault{Err: errors.New("connection refused")}
+		}
+		return storagetest.Fault{}
+	}), down
+}
+
+// TestOutage: a store that is away for a while stops what runs, and fails and
+// reverts nothing; when it is back all goes on.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		records := storage.Memory()
+		store, down := flaky(records)
+		post(t, records,
+			jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}, NotBefore: time.Now().Add(10 * time.Minute)})
+		catalog := conductor.NewCatalog().Add(1, trip("trip", func(context.Context, int) error { time.Sleep(time.Minute); return nil }))
+		c, err := conductor.New(store, catalog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		time.Sleep(30 * time.Second)
+		down.Store(true)
+		time.Sleep(5 * time.Minute)
+		if err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("without a store it is ready: %v", err)
+		}
+		down.Store(false)
+		time.Sleep(time.Hour)
+		if err := c.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantJob(t, records, "a", states.JobComplete, "")
+		wantRun(t, records, "a", states.FlowSuccess)
+		wantJob(t, records, "b", states.JobComplete, "")
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestHealth asks as a supervisor would.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, down := flaky(storage.Memory())
+		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(path string, status int, text string) {
+			t.Helper()
+			w := httptest.NewRecorder()
+			c.Health().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			body, _ := io.ReadAll(w.Body)
+			if w.Code != status || !strings.Contains(string(body), text) {
+				t.Errorf("%s: %d %q, want %d %q", path, w.Code, body, status, text)
+			}
+		}
+		want("/livez", http.StatusOK, "ok")
+		want("/readyz", http.StatusServiceUnavailable, "it is idle")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		synctest.Wait()
+		want("/readyz", http.StatusOK, "ok")
+		down.Store(true)
+		want("/readyz", http.StatusServiceUnavailable, "connection refused")
+		down.Store(false)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		want("/readyz", http.StatusServiceUnavailable, "it is stopped")
+		if err := c.Run(t.Context()); err == nil {
+			t.Error("it ran twice")
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// reports is a language whose one task is ended by its token, and tried again as
+// often as it is failed. It keeps what the task returned in the node's note.
+func reports(tokens *box[string]) lang {
+	return func(ask *flow.Ask) flow.Growth {
+		token := func() string {
+			t := ask.Token()
+			tokens.put(t)
+			return t
+		}
+		switch c := &ask.Cause; c.Kind {
+		case flow.Begin:
+			a := work("a")
+			a.Token, a.Report, a.Note = token(), true, atom.MustEncode("")
+			return add(a)
+		case flow.Called:
+			var note, said string
+			_, _ = c.Note.Decode(&note), c.Result.Decode(&said)
+			return flow.Growth{Note: atom.MustEncode(fmt.Sprintf("%s %d:%s", note, c.Attempt, said))}
+		case flow.Failed:
+			return flow.Growth{Again: &flow.Again{Token: token()}}
+		default:
+			return done([]atom.Value{c.Note, c.Result})
+		}
+	}
+}
+
+// says is a task that returns one text.
+type says string
+
+func (s says) Task(string) (atom.Body, error) { return s, nil }
+func (says) Reverts() bool                    { return false }
+func (s says) Execute(context.Context, atom.Values) (atom.Value, error) {
+	return atom.Encode(string(s))
+}
+
+func (says) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+// livesUntil drives a run in processes that die at ever later commits, until one
+// does not, and looks at each time that the run waits.
+func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits func(storage.Store)) *engine.Result {
+	t.Helper()
+	records := storage.Memory()
+	for n := 1; n < 1000; n++ {
+		store := &doomed{Store: records.Join(), death: death{commit: (n + 1) / 2, after: n%2 == 0}}
+		res, err := build(store).Run(t.Context(), "r", engine.Unload())
+		if errors.Is(err, engine.ErrWaiting) {
+			waits(store)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil || res != nil {
+			return res
+		}
+		if !errors.Is(err, errDied) && !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it does not end")
+	return nil
+}
+
+// TestCalled tells a language what a task returned that is ended by its token:
+// once for each attempt, whatever dies meanwhile.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
+		synctest.Test(t, func(t *testing.T) {
+			var tokens box[string]
+			build := func(s storage.Store) *engine.Engine {
+				return newEngine(t, flow.Growing("f", reports(&tokens)),
+					engine.WithStore(s), engine.WithTasks(says("hello")), engine.WithCheckpoints(policy))
+			}
+			ended := 0
+			res := livesUntil(t, build, func(s storage.Store) {
+				if ended++; ended > 2 {
+					return
+				}
+				var failure *atom.Failure
+				if ended == 1 {
+					failure = &atom.Failure{Code: "Refused"}
+				}
+				a, err := s.Atom(t.Context(), "r", "a")
+				if err != nil {
+					t.Fatal(err)
+				}
+				var spec flow.Spec
+				if err := a.Spec.Decode(&spec); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.EndToken(t.Context(), spec.Token, atom.MustEncode("end"), failure); err != nil {
+					t.Errorf("the token that is stored with the node: %v", err)
+				}
+			})
+			got := res.Output().String()
+			if strings.Count(got, ":hello") != 2 || !strings.HasSuffix(got, `","end"]`) {
+				t.Errorf("ended with %s", got)
+			}
+		})
+	}
+}
+
+// TestCalledEarly tells of the call first when the token was used before it
+// returned.
+func TestCalledEarly(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		var tokens box[string]
+		slow := slowly{after: time.Minute, says: "hello"}
+		eng := newEngine(t, flow.Growing("f", reports(&tokens)), append(opts, engine.WithTasks(slow))...)
+		go func() {
+			time.Sleep(time.Second)
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), atom.MustEncode("end"), nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `[" 1:hello","end"]` {
+			t.Errorf("ended with %v, %v", res, err)
+		}
+	})
+}
+
+// slowly is a task that takes its time.
+type slowly struct {
+	says
+
+	after time.Duration
+}
+
+func (s slowly) Task(string) (atom.Body, error) { return s, nil }
+
+func (s slowly) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	time.Sleep(s.after)
+	return s.says.Execute(ctx, in)
+}

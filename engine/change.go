@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// WithEarlier names an earlier version of the flow; it may be given several
+// times. A run that was begun on it ends on it, whatever the flow is now: runs
+// know the structure they began on. New runs begin on the engine's flow. [New]
+// returns the problems of an earlier version like those of the flow.
+func WithEarlier(root flow.Node) Option {
+	return option(func(e *Engine) error { e.earlierRoots = append(e.earlierRoots, root); return nil })
+}
+
+// AcceptChange lets a run that was begun on a flow of another structure go on
+// with the engine's. Atoms that were added are still to be executed; atoms that
+// were removed are forgotten. One that did something, and is not undone, can be
+// forgotten only when it is named: what it did then stays. That the run belongs to
+// the new flow is committed with its next checkpoint, and holds from then on.
+//
+// Run returns an error that wraps [ErrChanged] and names every atom that is in the
+// way, or [flow.Problems] when the new flow needs an input that the run does not
+// have; nothing is changed then. Runs of languages cannot be compared and need no
+// comparing: what their language answered holds.
+func AcceptChange(forget ...string) RunOption { return acceptance{forget} }
+
+type acceptance struct{ forget []string }
+
+func (acceptance) begin(*beginning) error { return nil }
+
+// planFor returns the plan that a run goes on with, and what of the change is
+// accepted when that is not the one it began on.
+func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption) (*flow.Plan, *acceptance, error) {
+	for _, p := range e.plans {
+		if p.Hash == run.Structure && (!grows(p) || p.Flow == run.Flow) { // growing flows have no structure to tell them by
+			return p, nil, nil
+		}
+	}
+	if e.catalog == nil && run.Structure == "" && run.Flow == e.plan.Flow { // begun by another run of it
+		return e.plan, nil, nil
+	}
+	if e.catalog != nil && (run.Structure == "" || run.Flow != e.plan.Flow) {
+		p, err := e.fromCatalog(ctx, run)
+		return p, nil, err
+	}
+	for _, o := range opts {
+		if a, ok := o.(acceptance); ok {
+			return e.plan, &a, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("%w: run %q; name the earlier flow with engine.WithEarlier, or see engine.AcceptChange", ErrChanged, run.ID)
+}
+
+// fromCatalog compiles the flow that the catalog has for the run. What was
+// compiled for a definition is kept: definitions never change.
+func (e *Engine) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan, error) {
+	if p, ok := e.compiled.Load(run.Definition); ok && run.Definition != "" {
+		if p, ok := p.(*flow.Plan); ok {
+			return p, nil
+		}
+	}
+	root, err := e.catalog.Flow(ctx, run)
+	if err != nil {
+		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
+	}
+	p, err := flow.CompileOpen(root, e.types)
+	if err == nil && run.Structure != "" && p.Hash != run.Structure {
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
+	}
+	e.compiled.Store(run.Definition, p)
+	return p, nil
+}
+
+// adopt makes the run one of the driver's plan, which is another than it began
+// on.
+func (d *driver) adopt(a *acceptance, atoms []storage.Atom) error {
+	var problems []error
+	for i := range atoms {
+		was := &atoms[i]
+		at := d.plan.Index(was.Path)
+		switch {
+		case was.Spec != nil:
+			problems = append(problems, errors.New("a flow of a language has no atoms to compare"))
+		case at >= 0 && (d.plan.Atoms[at].Kind() == atom.KindRetry) != (was.Kind == storage.KindRetry):
+			problems = append(problems, fmt.Errorf("atom %q was a retry and is a task, or the other way round", was.Path))
+		case at >= 0:
+		case did(was.State) && !slices.Contains(a.forget, was.Path):
+			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did", was.Path, was.State))
+		default:
+			d.cp.Forget = append(d.cp.Forget, was.Path)
+		}
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%w: run %q: %w", ErrChanged, d.claim.Run, errors.Join(problems...))
+	}
+	d.cp.Structure, d.dirty = d.plan.Hash, true
+	d.e.log.Warn("a run goes on with a changed flow", "run", d.claim.Run, "forgotten", strings.Join(d.cp.Forget, ", "))
+	return nil
+}
+
+// did reports whether an atom in that state did something that is not undone.
+func did(s states.Task) bool {
+	return s != states.TaskPending && s != states.TaskIgnore && s != states.TaskReverted
+}

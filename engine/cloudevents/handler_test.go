@@ -1,0 +1,130 @@
+package cloudevents_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/engine/cloudevents"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderId":"7","data":{"sum":1.50}}`
+
+// post sends a request with so many headers, name and value in turn.
+func post(store cloudevents.Store, target, body string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	cloudevents.Handler(store).ServeHTTP(w, r)
+	return w
+}
+
+// TestHandler sends requests to one run, and looks at the answers and at what is
+// in the run's box.
+func TestHandler(t *testing.T) {
+	t.Parallel()
+	const form = "application/cloudevents+json"
+	binary := []string{"Ce-Specversion", "1.0", "Ce-Id", "2", "Ce-Source", "shop", "Ce-Type", "order.paid"}
+	for name, c := range map[string]struct {
+		target, body string
+		headers      []string
+		status       int
+		want         string // in the answer, or the box
+	}{
+		"structured": {"/?run=r", whole, []string{"Content-Type", form + "; charset=utf-8"}, 202, `{"data":{"sum":1.50},"id":"1","orderid":"7","source":"shop","specversion":"1.0","type":"order.paid"}`},
+		"batch":      {"/?run=r", "[" + whole + "]", []string{"Content-Type", "application/cloudevents-batch+json"}, 202, `"orderid":"7"`},
+		"binary": {
+			"/?run=r", `{"a":1}`, append([]string{"Content-Type", "application/json", "Ce-Who", "J%C3%B6rg%20%22x%22"}, binary...), 202,
+			`{"data":{"a":1},"datacontenttype":"application/json","id":"2","source":"shop","specversion":"1.0","type":"order.paid","who":"Jörg \"x\""}`,
+		},
+		"binary text":      {"/?run=r", "hi", append([]string{"Content-Type", "text/plain"}, binary...), 202, `"data":"hi"`},
+		"binary bytes":     {"/?run=r", "\xff\x00", append([]string{"Content-Type", "image/png"}, binary...), 202, `"data_base64":"/wA="`},
+		"binary no data":   {"/?run=r", "", binary, 202, `{"id":"2"`},
+		"no such run":      {"/?run=s", whole, []string{"Content-Type", form}, 404, `not found`},
+		"it has ended":     {"/?run=over", whole, []string{"Content-Type", form}, 410, `has ended`},
+		"nobody waits":     {"/", whole, []string{"Content-Type", form}, 202, `{"runs":[]}`},
+		"no form":          {"/?run=r", whole, []string{"Content-Type", "application/json"}, 415, `neither`},
+		"unknown form":     {"/?run=r", whole, []string{"Content-Type", "application/cloudevents+avro"}, 415, `avro`},
+		"broken type":      {"/?run=r", whole, []string{"Content-Type", ";"}, 415, `Content-Type`},
+		"no JSON":          {"/?run=r", "{", []string{"Content-Type", form}, 400, `no event`},
+		"no id":            {"/?run=r", `{"specversion":"1.0","source":"s","type":"t"}`, []string{"Content-Type", form}, 400, `id must be there`},
+		"another version":  {"/?run=r", strings.Replace(whole, "1.0", "0.3", 1), []string{"Content-Type", form}, 400, `0.3`},
+		"an object":        {"/?run=r", strings.Replace(whole, `"7"`, `{}`, 1), []string{"Content-Type", form}, 400, `orderid must be a text`},
+		"a strange name":   {"/?run=r", strings.Replace(whole, `orderId`, `order-id`, 1), []string{"Content-Type", form}, 400, `order-id`},
+		"twice":            {"/?run=r", strings.Replace(whole, `"data"`, `"orderid":"8","data"`, 1), []string{"Content-Type", form}, 400, `twice`},
+		"bad data":         {"/?run=r", "{", append([]string{"Content-Type", "application/json"}, binary...), 400, `said to be JSON`},
+		"bad header":       {"/?run=r", "", append([]string{"Ce-X", "%zz"}, binary...), 400, `badly encoded`},
+		"data as a header": {"/?run=r", "", append([]string{"Ce-Data", "x"}, binary...), 400, `Ce-Data`},
+		"too long":         {"/?run=r", strings.Repeat(" ", cloudevents.MaxBody+1), []string{"Content-Type", form}, 413, `too large`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := storage.Memory()
+			for _, run := range []storage.Run{{ID: "r", Flow: "f"}, {ID: "over", Flow: "f", State: states.FlowSuccess}} {
+				if err := store.Create(t.Context(), run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got string
+			for range 2 { // the second one is a repetition
+				answer := post(store, c.target, c.body, c.headers...)
+				if answer.Code != c.status {
+					t.Fatalf("answered %d %s; want %d", answer.Code, answer.Body, c.status)
+				}
+				got = answer.Body.String()
+			}
+			_, letters, err := store.Bell(t.Context(), "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.status == http.StatusAccepted && strings.Contains(c.target, "run=") {
+				if len(letters) != 1 {
+					t.Fatalf("there are %d letters; want 1", len(letters))
+				}
+				got = letters[0].Body.String()
+			} else if len(letters) > 0 {
+				t.Errorf("there is a letter: %s", letters[0].Body)
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("got %s; want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestHandlerMethod sends a request by another method.
+func TestHandlerMethod(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	cloudevents.Handler(storage.Memory()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodPost {
+		t.Errorf("GET is answered %d", w.Code)
+	}
+}
+
+// FuzzRead shows that no request makes Read panic, and that what it takes for an
+// event is one, also when it is written and read again.
+func FuzzRead(f *testing.F) {
+	f.Add("application/cloudevents+json", "", whole)
+	f.Add("application/cloudevents-batch+json", "", "["+whole+"]")
+	f.Add("text/plain", "1.0", "hi")
+	f.Fuzz(func(t *testing.T, contentType, version, body string) {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		r.Header.Set("Content-Type", contentType)
+		r.Header["Ce-Specversion"], r.Header["Ce-Id"], r.Header["Ce-Source"], r.Header["Ce-Type"] = []string{version}, []string{"1"}, []string{"s"}, []string{"t"}
+		events, err := cloudevents.Read(httptest.NewRecorder(), r)
+		if err != nil {
+			return
+		}
+		for _, e := range events {
+			if _, err := cloudevents.Parse(e.Body().JSON()); err != nil {
+				t.Errorf("%s was read, and is not: %v", e.Body(), err)
+			}
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package cloudevents
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Sender sends the events that runs leave in the outbox to the URL of a sink, in
+// binary mode: attributes are headers, the data is the body. What the sink does not
+// answer with 2xx is sent again by the engine, and parked in the end, see
+// [engine.Engine.Dispatch]; an event has the same id however often it is sent. A
+// message whose target is a URL itself goes there. A nil client is
+// [http.DefaultClient].
+func Sender(client *http.Client, sink string) engine.Sender {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	return func(ctx context.Context, out storage.Outgoing) error {
+		e, err := Parse(out.Body.JSON())
+		if err != nil {
+			return err
+		}
+		to := sink
+		if u, err := url.Parse(out.Target); err == nil && (u.Scheme == "https" || u.Scheme == "http") {
+			to = out.Target
+		}
+		req, err := e.request(ctx, to)
+		if err != nil {
+			return err
+		}
+		answer, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = answer.Body.Close() }() // it says nothing that is wanted
+		if answer.StatusCode < 200 || answer.StatusCode > 299 {
+			_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the connection can be used again
+			return fmt.Errorf("cloudevents: %s answers %s", to, answer.Status)
+		}
+		return nil
+	}
+}
+
+// request returns the event as a request in binary mode.
+func (e Event) request(ctx context.Context, to string) (*http.Request, error) {
+	body, contentType := []byte(e["data"]), "application/json"
+	if said := e.Attribute("datacontenttype"); said != "" {
+		contentType = said
+	}
+	var text string
+	switch {
+	case e["data_base64"] != nil:
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(e.Attribute("data_base64")); err != nil {
+			return nil, fmt.Errorf("%w: data_base64: %w", ErrInvalid, err)
+		}
+	case strings.HasPrefix(contentType, "text/") && json.Unmarshal(e["data"], &text) == nil:
+		body = []byte(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, strings.NewReader(string(body)))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for name, value := range e {
+		if name == "data" || name == "data_base64" || name == "datacontenttype" {
+			continue
+		}
+		text := string(value) // a number, or a boolean
+		if strings.HasPrefix(text, `"`) {
+			text = e.Attribute(name)
+		}
+		req.Header.Set("Ce-"+name, escape(text))
+	}
+	return req, nil
+}
+
+// escape writes an attribute as a header: what is no printable ASCII, spaces,
+// double quotes and percent signs are percent-encoded.
+func escape(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c > '~' || c == '"' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

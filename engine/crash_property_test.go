@@ -1,0 +1,269 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestCrashProperty lets random flows die at random commits, before or after
+// they are made, again and again, and go on in another process: they end as they
+// do when they are left alone (G5). On the way every change is legal, nothing
+// begins before what it depends on or is undone before what depended on it, and
+// in the end the world is as the states say (G3, G4).
+func TestCrashProperty(t *testing.T) {
+	const times = 500
+	check(t, times, func(rt *rapid.T) { crashAnywhere(t, rt) })
+}
+
+// crashAnywhere draws a flow and where it dies.
+func crashAnywhere(t *testing.T, rt *rapid.T) {
+	f := anyFlow(rt)
+	c := conditions{
+		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
+		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
+	}
+	if c.parallel > 1 {
+		c.seed = rapid.Uint64Range(1, 1000).Draw(rt, "pace")
+	}
+	alone := inBubbleOf(t, inMemory(), f, c)
+	alone.report(rt, f, c)
+	for range rapid.IntRange(1, 3).Draw(rt, "deaths") {
+		c.deaths = append(c.deaths, death{
+			commit: rapid.IntRange(1, alone.commits).Draw(rt, "commit"),
+			after:  rapid.Bool().Draw(rt, "after it is made"),
+		})
+	}
+	c.seed *= 7 // and what was running takes another time
+	got := inBubbleOf(t, inMemory(), f, c)
+	got.report(rt, f, c)
+	if alone.stuck || got.stuck {
+		return // whether it comes to an undo that fails depends on what was begun beside a failure
+	}
+	if diff := cmp.Diff(alone.upshot, got.upshot); diff != "" {
+		rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +crashed):\n%s", f, c, diff)
+	}
+}
+
+// TestOuterKeptProperty is about flows whose inner retries undo only their own
+// flows: how they end may depend on which failure is seen first, but not whether
+// the world is as the states say.
+func TestOuterKeptProperty(t *testing.T) {
+	const times = 500
+	check(t, times, func(rt *rapid.T) {
+		f := anyFlow(rt)
+		c := conditions{
+			parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"), keepOuter: true,
+			seed: rapid.Uint64Range(0, 1000).Draw(rt, "pace"),
+		}
+		for range rapid.IntRange(0, 2).Draw(rt, "deaths") {
+			c.deaths = append(c.deaths, death{commit: rapid.IntRange(1, 20).Draw(rt, "commit"), after: rapid.Bool().Draw(rt, "after it is made")})
+		}
+		got := inBubbleOf(t, inMemory(), f, c)
+		got.report(rt, f, c)
+	})
+}
+
+// conditions say how a random flow is run, and where its process dies.
+type conditions struct {
+	policy    engine.Checkpoints
+	parallel  int
+	keepOuter bool
+	seed      uint64
+	deaths    []death
+	order     *engine.Order // is given once, when so many changes were told of
+	orderAt   int
+}
+
+// A death strikes at a commit of its process, before or after it is made.
+type death struct {
+	commit int
+	after  bool
+}
+
+// A place is where runs are kept. Each process opens it anew; nothing of one
+// that died is closed properly.
+type place interface {
+	open(ctx context.Context) (storage.Store, error)
+	died(storage.Store) error
+}
+
+type memoryPlace struct{ records *storage.MemoryStore }
+
+func inMemory() place { return memoryPlace{storage.Memory()} }
+
+func (p memoryPlace) open(context.Context) (storage.Store, error) { return p.records.Join(), nil }
+func (p memoryPlace) died(s storage.Store) error                  { return s.Close() } // which is how the others learn of it
+
+// doomed is the store of a process that dies.
+type doomed struct {
+	storage.Store
+	death
+
+	made int
+	dead bool
+}
+
+func (d *doomed) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	if d.dead {
+		return errDead
+	}
+	if d.made++; d.made != d.commit {
+		return d.Store.Commit(ctx, c, cp)
+	}
+	d.dead = true
+	if d.after {
+		if err := d.Store.Commit(ctx, c, cp); err != nil {
+			return err
+		}
+	}
+	return errDead
+}
+
+var errDead = fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
+
+// An account is all that is known of a run when it has ended.
+type account struct {
+	upshot
+	stuck     bool // undoing failed
+	processes int
+	commits   int
+	told      int  // changes
+	ordered   bool // the order was given
+	faults    []string
+}
+
+// upshot is what no crash may change. Whether there was anything to undo is not
+// in it: what was begun beside the failure depends on when that was seen.
+type upshot struct {
+	End    storage.Outcome
+	Done   map[string]bool   // the atoms that have succeeded, or were left out
+	Values map[string]string // of the symbols
+	Left   []string          // effects
+}
+
+// report fails the property for what must never happen.
+func (a *account) report(rt *rapid.T, f *randomFlow, c conditions) {
+	for _, fault := range a.faults {
+		rt.Errorf("%s", fault)
+	}
+	if len(a.faults) > 0 {
+		rt.Fatalf("%s\n%+v", f, c)
+	}
+}
+
+// inBubbleOf runs a random flow to its end, in virtual time.
+func inBubbleOf(t *testing.T, where place, f *randomFlow, c conditions) (a *account) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { a = runIn(t, where, f, c, newEffects(c.seed)) })
+	return a
+}
+
+// runIn runs a random flow to its end.
+func runIn(t *testing.T, where place, f *randomFlow, c conditions, world *effects) *account {
+	t.Helper()
+	a := &account{}
+	if err := a.live(t.Context(), where, f, c, world); err != nil {
+		a.faults = append(a.faults, err.Error())
+	}
+	a.faults = append(a.faults, world.faults...)
+	return a
+}
+
+// live runs one process after the other.
+func (a *account) live(ctx context.Context, where place, f *randomFlow, c conditions, world *effects) error {
+	for i := 0; ; i++ {
+		a.processes++
+		store, err := where.open(ctx)
+		if err != nil {
+			return err
+		}
+		d := &doomed{Store: store}
+		if i < len(c.deaths) {
+			d.death = c.deaths[i]
+		}
+		opts := []engine.Option{engine.WithStore(d), engine.WithCheckpoints(c.policy), engine.WithParallelism(c.parallel)}
+		if c.keepOuter {
+			opts = append(opts, engine.KeepOuter())
+		}
+		if c.order != nil {
+			opts = append(opts, engine.WithObserver(func(engine.Event) { a.give(ctx, d, c) }))
+		}
+		eng, err := engine.New(f.build(world), opts...)
+		if err != nil {
+			return err
+		}
+		res, err := eng.Run(ctx, "r")
+		a.commits += d.made
+		switch {
+		case errors.Is(err, errDied):
+			if err := where.died(store); err != nil {
+				return err
+			}
+			continue
+		case res == nil:
+			return err
+		case errors.Is(err, engine.ErrSuspended) || !res.Run.Due.IsZero(): // an order came
+			if err := store.Close(); err != nil {
+				return err
+			}
+			continue
+		}
+		return errors.Join(a.audit(ctx, store, eng, res, f, world), store.Close())
+	}
+}
+
+// give gives the order when it is time. That the one who heard of it dies does
+// not matter: it is in the run's box.
+func (a *account) give(ctx context.Context, s storage.Store, c conditions) {
+	if a.told++; a.told != c.orderAt {
+		return
+	}
+	if err := engine.Send(ctx, s, "r", *c.order); err != nil {
+		a.faults = append(a.faults, err.Error())
+	}
+	a.ordered = true
+}
+
+// audit checks the history, the end and the world.
+func (a *account) audit(ctx context.Context, s storage.Store, eng *engine.Engine, res *engine.Result, f *randomFlow, world *effects) error {
+	entries, err := s.History(ctx, "r", 0, 0)
+	if err != nil {
+		return err
+	}
+	plan := eng.Plan()
+	w := taskflowtest.NewWatch(plan, func(format string, args ...any) { a.faults = append(a.faults, fmt.Sprintf(format, args...)) })
+	for i := range entries {
+		if e := &entries[i]; e.Kind == storage.EntryAtom {
+			w.Changed(plan.Index(e.Path), states.Task(e.From), states.Task(e.To))
+		}
+	}
+	w.Rested(res.Run.State, res.Run.Outcome == storage.Cancelled)
+	world.check(f, func(path string) states.Task { return w.States()[plan.Index(path)] })
+
+	if timers, err := s.RunTimers(ctx, "r"); err != nil || len(timers) > 0 {
+		a.faults = append(a.faults, fmt.Sprintf("the run has ended and has the timers %v, %v", timers, err))
+	}
+
+	a.stuck = res.Run.Undo == storage.UndoFailed
+	a.upshot = upshot{End: res.Run.Outcome, Done: map[string]bool{}, Values: map[string]string{}, Left: world.left()}
+	for i, s := range w.States() {
+		a.Done[plan.Atoms[i].Name()] = s == states.TaskSuccess || s == states.TaskIgnore && res.Run.Outcome == storage.Succeeded
+	}
+	for _, symbol := range f.provides() {
+		if v, ok := res.Value(symbol); ok {
+			a.Values[symbol] = v.String()
+		}
+	}
+	return nil
+}

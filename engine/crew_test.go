@@ -1,0 +1,61 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// TestBlockingCalls runs tasks that end only when all of them have begun.
+func TestBlockingCalls(t *testing.T) {
+	const n = 50
+	var all sync.WaitGroup
+	all.Add(n)
+	nodes := make([]flow.Node, n)
+	for i := range nodes {
+		nodes[i] = atom.Func(fmt.Sprint("t", i), func(context.Context, struct{}) (struct{}, error) {
+			all.Done()
+			all.Wait()
+			return struct{}{}, nil
+		})
+	}
+	eng, err := engine.New(flow.Unordered("f", nodes...), engine.WithParallelism(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGoexit runs tasks that end the goroutine they are called on, alone and
+// beside others.
+func TestGoexit(t *testing.T) {
+	vanish := func(context.Context, struct{}) (struct{}, error) {
+		runtime.Goexit()
+		return struct{}{}, nil
+	}
+	for _, parallel := range []int{1, 4} {
+		for _, f := range []flow.Node{
+			flow.Linear("f", atom.Func("a", noop), atom.Func("b", vanish), atom.Func("c", noop)),
+			flow.Unordered("f", atom.Func("a", noop), atom.Func("b", vanish), atom.Func("c", vanish), atom.Func("d", noop)),
+		} {
+			eng, err := engine.New(f, engine.WithParallelism(parallel))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = eng.Run(t.Context(), "r")
+			failed, is := errors.AsType[*engine.FailedError](err)
+			if !is || failed.Failures[0].Atom != "b" || failed.Failures[0].Message != "the task ended its goroutine" {
+				t.Errorf("%d at a time: %v; want that b ended its goroutine", parallel, err)
+			}
+		}
+	}
+}

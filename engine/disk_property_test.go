@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestDiskProperty runs random flows on a SQLite file, and takes images of it at
+// random syncs. From each, laid out as a killed process or a power cut leaves it,
+// the run goes on in the world as it was at that moment, and ends as the one that
+// was left alone did (G1, G5).
+func TestDiskProperty(t *testing.T) {
+	const times = 30
+	check(t, times, func(rt *rapid.T) { goOnFromImages(t, rt) })
+}
+
+func goOnFromImages(t *testing.T, rt *rapid.T) {
+	f := anyFlow(rt)
+	c := conditions{
+		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
+		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
+	}
+	if c.parallel > 1 {
+		c.seed = rapid.Uint64Range(1, 1000).Draw(rt, "pace")
+	}
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "moments"), 0))
+	powerCut := rapid.Bool().Draw(rt, "power cut")
+
+	world := newEffects(c.seed)
+	var alone *account
+	var images []*crashdisk.Image
+	synctest.Test(t, func(t *testing.T) {
+		where := onDisk{t.TempDir()}
+		images = crashdisk.Images(t, where.dir, 2, rng, func() any { return world.clone() }, func() { alone = runIn(t, where, f, c, world) })
+	})
+	alone.report(rt, f, c)
+	for _, image := range images {
+		var got *account
+		synctest.Test(t, func(t *testing.T) {
+			where := onDisk{t.TempDir()}
+			crashdisk.Watch(t, where.dir) // for speed: it does not wait for the disk
+			err := image.Kill(where.dir)
+			if powerCut {
+				err = image.PowerCut(where.dir, rng)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = runIn(t, where, f, c, image.Note.(*effects))
+		})
+		got.report(rt, f, c)
+		if diff := cmp.Diff(alone.upshot, got.upshot); diff != "" && !alone.stuck && !got.stuck {
+			rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +gone on with):\n%s", f, c, diff)
+		}
+	}
+}
+
+// onDisk is a place in a folder.
+type onDisk struct{ dir string }
+
+func (p onDisk) open(ctx context.Context) (storage.Store, error) {
+	return sqlstore.Open(ctx, "sqlite:"+filepath.Join(p.dir, "ebb.db"))
+}
+
+func (p onDisk) died(storage.Store) error {
+	return errors.New("a process that dies on disk is an image")
+}

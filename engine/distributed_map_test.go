@@ -1,0 +1,404 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/enginetest"
+	enginetasks "github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// inventory is a folder with a CSV file of so many lines behind its header.
+func inventory(t *testing.T, lines int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("id,name\n")
+	for i := range lines {
+		fmt.Fprintf(&b, "%d,thing number %d\n", i, i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "things.csv"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// eachThing is a distributed Map over such a file, with more fields of the Map state
+// and what is done with each.
+func eachThing(t *testing.T, fields, states string) *asl.Machine {
+	t.Helper()
+	m, err := asl.Parse("things", []byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, `+fields+`
+		"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "Parameters": {"Bucket": "stock", "Key": "things.csv"},
+			"ReaderConfig": {"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW"}},
+		"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Do", "States": {`+states+`}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+const (
+	doThing     = `"Do": {"Type": "Task", "Resource": "local:do", "End": true}`
+	writeThings = `"ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "stock", "Prefix": "done"}},`
+)
+
+// TestDistributedMapCrash lets the process die at each commit in turn, over and
+// over. Every item is done in the end, and none again whose run had ended.
+func TestDistributedMapCrash(t *testing.T) {
+	t.Parallel()
+	for _, fields := range []string{`"MaxConcurrency": 2,`, writeThings} {
+		for gap := 1; gap <= 7; gap++ {
+			synctest.Test(t, func(t *testing.T) { crashMap(t, fields, gap) })
+		}
+	}
+}
+
+const crashLines = 5
+
+func crashMap(t *testing.T, fields string, gap int) {
+	t.Helper()
+	store, machine, done := storage.Memory(), eachThing(t, fields, doThing), &tally{}
+	dir := inventory(t, crashLines)
+	registry := &enginetasks.Registry{}
+	registry.AddBucket("stock", enginetasks.Folder(dir))
+	registry.Add("local:do", done)
+	for lives := 1; ; lives++ {
+		if lives > 300 {
+			t.Fatal("it does not end")
+		}
+		ended := done.at(endedThings(t, store))
+		process := enginetest.DieAt(store.Join(), gap+lives) // each lives longer, for some commits are of dying
+		eng, err := engine.New(machine.Flow(), engine.WithStore(process), engine.WithTasks(registry))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := eng.Run(t.Context(), "trip")
+		synctest.Wait()
+		if again := done.at(ended.ids); !cmp.Equal(again.calls, ended.calls) {
+			t.Fatalf("%s gap %d: runs that had ended were repeated: %v became %v", fields, gap, ended.calls, again.calls)
+		}
+		if _, broke := errors.AsType[*engine.StoreError](err); broke {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkThings(t, res, done, dir, fields == writeThings)
+		return
+	}
+}
+
+func checkThings(t *testing.T, res *engine.Result, done *tally, dir string, written bool) {
+	t.Helper()
+	if n := len(done.at(nil).all); n != crashLines {
+		t.Errorf("%d things were done, want %d", n, crashLines)
+	}
+	text := res.Output().JSON()
+	if written {
+		found, err := filepath.Glob(filepath.Join(dir, "done", "*", "SUCCEEDED_0.json"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("files %v: %v", found, err)
+		}
+		if text, err = os.ReadFile(found[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []any
+	if err := json.Unmarshal(text, &all); err != nil || len(all) != crashLines {
+		t.Errorf("results %.300s: %v", text, err)
+	}
+}
+
+// endedThings returns the ids of the things whose runs have ended.
+func endedThings(t *testing.T, store storage.Store) []string {
+	t.Helper()
+	var ids []string
+	for i := range crashLines {
+		run, err := store.Run(t.Context(), fmt.Sprintf("trip/Each[%d]", i))
+		if err == nil && run.State == states.FlowSuccess {
+			ids = append(ids, strconv.Itoa(i))
+		}
+	}
+	return ids
+}
+
+// tally is a task that counts how often it was called for each thing.
+type tally struct {
+	mu     sync.Mutex
+	count  map[string]int
+	undone int
+}
+
+func (*tally) Reverts() bool { return false }
+
+func (*tally) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+func (c *tally) Execute(_ context.Context, in atom.Values) (atom.Value, error) {
+	var thing struct{ ID string }
+	if err := in.Input().Decode(&thing); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == nil {
+		c.count = map[string]int{}
+	}
+	c.count[thing.ID]++
+	return atom.Encode(thing.ID)
+}
+
+// calls are how often some things, and which things at all, were done.
+type calls struct {
+	ids   []string
+	calls []int
+	all   map[string]int
+}
+
+func (c *tally) at(ids []string) calls {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen := calls{ids: ids, all: c.count}
+	for _, id := range ids {
+		seen.calls = append(seen.calls, c.count[id])
+	}
+	return seen
+}
+
+// TestDistributedMapUndone undoes what the runs of a map's items did: when the
+// machine fails later, when too many of them fail, and before the map is begun again.
+func TestDistributedMapUndone(t *testing.T) {
+	t.Parallel()
+	const undoable = `"Do": {"Type": "Task", "Resource": "local:do", "Revert": "local:undo", "Next": "Check"},
+		"Check": {"Type": "Task", "Resource": "local:check", "End": true}`
+	for name, c := range map[string]struct {
+		fields string
+		fails  func(id string, calls int) bool
+		undone int
+		state  states.Flow
+	}{
+		"later":    {`"Next": "Bad",`, func(string, int) bool { return false }, 3, states.FlowReverted},
+		"too many": {`"MaxConcurrency": 1, "End": true,`, func(id string, _ int) bool { return id == "2" }, 3, states.FlowReverted},
+		"once again": {
+			`"MaxConcurrency": 1, "End": true, "Retry": [{"ErrorEquals": ["States.ALL"]}],`,
+			func(id string, calls int) bool { return id == "2" && calls == 1 }, 3, states.FlowSuccess,
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			text := `{"StartAt": "Each", "States": {"Bad": {"Type": "Fail"}, "Each": {"Type": "Map", ` + c.fields + `
+				"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "Parameters": {"Bucket": "stock", "Key": "things.csv"},
+					"ReaderConfig": {"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW"}},
+				"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Do", "States": {` + undoable + `}}}}}`
+			if name != "later" {
+				text = strings.Replace(text, `"Bad": {"Type": "Fail"}, `, "", 1)
+			}
+			machine, err := asl.Parse("things", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			there, checks := &tally{}, map[string]int{}
+			var mu sync.Mutex
+			registry := &enginetasks.Registry{}
+			registry.AddBucket("stock", enginetasks.Folder(inventory(t, 3)))
+			registry.Add("local:do", there)
+			registry.Add("local:undo", removes{there})
+			registry.Add("local:check", checked(func(id string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				checks[id]++
+				if c.fails(id, checks[id]) {
+					return errors.New("not good")
+				}
+				return nil
+			}))
+			eng, err := engine.New(machine.Flow(), engine.WithTasks(registry))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := eng.Run(t.Context(), "trip")
+			if res == nil || res.Run.State != c.state {
+				t.Fatalf("%s: ended %+v: %v", name, res, err)
+			}
+			there.check(t, name, c.state, c.undone)
+		})
+	}
+}
+
+// TestDistributedMapSuspended suspends a map whose items are being done: what is
+// under way ends, nothing is begun, and another engine goes on.
+func TestDistributedMapSuspended(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, done := storage.Memory(), &tally{}
+		registry := &enginetasks.Registry{}
+		registry.AddBucket("stock", enginetasks.Folder(inventory(t, crashLines)))
+		registry.Add("local:do", slow{done})
+		machine := eachThing(t, `"MaxConcurrency": 2,`, doThing)
+		build := func() *engine.Engine {
+			eng, err := engine.New(machine.Flow(), engine.WithStore(store), engine.WithTasks(registry))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return eng
+		}
+		eng := build()
+		time.AfterFunc(time.Second/2, eng.Suspend)
+		if _, err := eng.Run(t.Context(), "trip"); !errors.Is(err, engine.ErrSuspended) {
+			t.Fatalf("error %v", err)
+		}
+		for i := range 2 {
+			if run, err := store.Run(t.Context(), fmt.Sprintf("trip/Each[%d]", i)); err != nil || run.State != states.FlowSuspended && run.State != states.FlowSuccess {
+				t.Errorf("the run of item %d is %v: %v", i, run.State, err)
+			}
+		}
+		if _, err := build().Run(t.Context(), "trip"); err != nil {
+			t.Fatal(err)
+		}
+		for id, n := range done.at(nil).all {
+			if n != 1 {
+				t.Errorf("thing %s was done %d times", id, n)
+			}
+		}
+	})
+}
+
+// slow takes a second for each thing.
+type slow struct{ *tally }
+
+func (s slow) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	select {
+	case <-time.After(time.Second):
+		return s.tally.Execute(ctx, in)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// check looks at what is there in the end.
+func (c *tally) check(t *testing.T, name string, state states.Flow, undone int) {
+	t.Helper()
+	left := 0
+	if state == states.FlowSuccess {
+		left = 1
+	}
+	for id, n := range c.at(nil).all {
+		if n != left {
+			t.Errorf("%s: thing %s is there %d times, want %d", name, id, n, left)
+		}
+	}
+	if c.undone != undone {
+		t.Errorf("%s: %d things were undone, want %d", name, c.undone, undone)
+	}
+}
+
+// removes is a task that undoes what a tally counted.
+type removes struct{ *tally }
+
+func (r removes) Reverts() bool { return true }
+
+func (r removes) Revert(_ context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
+	var report struct {
+		Input struct{ ID string }
+	}
+	if err := in.Input().Decode(&report); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count[report.Input.ID]--
+	r.undone++
+	return atom.Null, nil
+}
+
+// checked is a task that is told the id of a thing.
+type checked func(id string) error
+
+func (checked) Reverts() bool { return false }
+
+func (checked) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+func (f checked) Execute(_ context.Context, in atom.Values) (atom.Value, error) {
+	var id string
+	if err := in.Input().Decode(&id); err != nil {
+		return nil, err
+	}
+	return atom.Null, f(id)
+}
+
+// TestScaleDistributedMap runs over files of which one is ten times as long as the
+// other: the live heap must be the same.
+func TestScaleDistributedMap(t *testing.T) {
+	long := scale(t, 2000)
+	short := long / 10
+	small, _ := mapHeap(t, short)
+	large, took := mapHeap(t, long)
+	t.Logf("live heap at most %.1f MiB over %d lines and %.1f MiB over %d lines; %.0f items/s",
+		float64(small)/mib, short, float64(large)/mib, long, float64(long)/took.Seconds())
+	if large > small+4*mib {
+		t.Errorf("the heap grows with the lines: %d bytes for %d, %d bytes for %d", small, short, large, long)
+	}
+}
+
+// mapHeap returns how much heap was live at most, beyond what was before, while a
+// distributed Map ran over so many lines.
+func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
+	t.Helper()
+	store, _ := openScale(t)
+	registry := &enginetasks.Registry{}
+	registry.AddBucket("stock", enginetasks.Folder(inventory(t, lines)))
+	machine := eachThing(t, `"MaxConcurrency": 100,`+writeThings, `"Do": {"Type": "Pass", "End": true}`)
+	ended := new(atomic.Int64)
+	eng, err := engine.New(machine.Flow(), engine.WithStore(store), engine.WithTasks(registry), engine.WithObserver(func(ev engine.Event) {
+		if ev.Kind == engine.FlowChanged && ev.To == states.FlowSuccess.String() {
+			ended.Add(1)
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := liveHeap()
+	over, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		for step := int64(lines/20 + 1); ; step += int64(lines/20 + 1) {
+			for ended.Load() < step {
+				select {
+				case <-over:
+					return
+				case <-time.After(10 * time.Millisecond):
+				}
+			}
+			most = max(most, liveHeap()-before)
+		}
+	}()
+	began := time.Now()
+	_, err = eng.Run(t.Context(), "trip")
+	took = time.Since(began)
+	close(over)
+	<-watched
+	if err != nil || ended.Load() != int64(lines)+1 {
+		t.Fatalf("%d of %d runs ended: %v", ended.Load(), lines+1, err)
+	}
+	return most, took
+}

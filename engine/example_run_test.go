@@ -1,0 +1,136 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func step(name string) *atom.Atom {
+	return atom.Func(name, func(context.Context, struct{}) (struct{}, error) { fmt.Println(name); return struct{}{}, nil })
+}
+
+// Runs are started and served by whoever is there. One that waits takes no
+// goroutine, no memory and no slot.
+func ExampleEngine_Serve() {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	eng, err := engine.New(flow.Linear("order", step("reserve"), atom.Awaits[string]("paid", "paid", atom.Deferral{}), step("ship")),
+		engine.WithSlots(10),
+		engine.WithObserver(func(ev engine.Event) {
+			if ev.Path == "" && ev.To == states.FlowSuccess.String() {
+				close(ended)
+			}
+		}))
+	if err != nil {
+		panic(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- eng.Serve(ctx) }()
+
+	if err := eng.Start(ctx, "order-1"); err != nil {
+		panic(err)
+	}
+	if err := eng.Store().Send(ctx, storage.Letter{Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("yes")}); err != nil {
+		panic(err)
+	}
+	<-ended
+	stop()
+	fmt.Println(<-served)
+	// Output:
+	// reserve
+	// ship
+	// <nil>
+}
+
+// A run can be driven phase by phase, and left in between: it is suspended then.
+func ExampleEngine_Steps() {
+	ctx := context.Background()
+	eng, err := engine.New(flow.Linear("f", step("a"), step("b")))
+	if err != nil {
+		panic(err)
+	}
+	for phase, err := range eng.Steps(ctx, "run-1") {
+		if err != nil {
+			panic(err)
+		}
+		if phase == states.EngineAnalyzing {
+			break
+		}
+	}
+	fmt.Println("and later")
+	_, err = eng.Run(ctx, "run-1")
+	fmt.Println(err)
+	// Output:
+	// a
+	// and later
+	// b
+	// <nil>
+}
+
+// stoppedAfterA returns a store with a run of the flow a, b that was suspended
+// after a.
+func stoppedAfterA(ctx context.Context) storage.Store {
+	store := storage.Memory()
+	eng, err := engine.New(flow.Linear("f", step("a"), step("b")), engine.WithStore(store))
+	if err != nil {
+		panic(err)
+	}
+	for phase, err := range eng.Steps(ctx, "run-1") {
+		if err != nil {
+			panic(err)
+		}
+		if phase == states.EngineAnalyzing {
+			break
+		}
+	}
+	return store
+}
+
+// The flow is changed while runs are in flight. Those end on the version they
+// were begun on; new ones begin on the new.
+func ExampleWithEarlier() {
+	ctx := context.Background()
+	store := stoppedAfterA(ctx)
+	eng, err := engine.New(flow.Linear("f", step("x"), step("y")), engine.WithStore(store),
+		engine.WithEarlier(flow.Linear("f", step("a"), step("b"))))
+	if err != nil {
+		panic(err)
+	}
+	for _, id := range []string{"run-1", "run-2"} {
+		if _, err := eng.Run(ctx, id); err != nil {
+			panic(err)
+		}
+	}
+	// Output:
+	// a
+	// b
+	// x
+	// y
+}
+
+// A run goes on with a changed flow when that is asked for.
+func ExampleAcceptChange() {
+	ctx := context.Background()
+	store := stoppedAfterA(ctx)
+	eng, err := engine.New(flow.Linear("f", step("a"), step("check"), step("b")), engine.WithStore(store))
+	if err != nil {
+		panic(err)
+	}
+	_, err = eng.Run(ctx, "run-1")
+	fmt.Println("changed:", errors.Is(err, engine.ErrChanged))
+	_, err = eng.Run(ctx, "run-1", engine.AcceptChange())
+	fmt.Println(err)
+	// Output:
+	// a
+	// changed: true
+	// check
+	// b
+	// <nil>
+}

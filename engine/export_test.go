@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Recorded returns the scheduler of a run of a planned flow, made from nothing
+// but what the store has of it.
+func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler, error) {
+	run, err := e.store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	atoms, err := e.store.Atoms(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := e.driver(ctx, e.plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms})
+	if err != nil {
+		return nil, err
+	}
+	d.release()
+	return d.s, nil
+}

@@ -1,0 +1,57 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/storagetest"
+)
+
+// TestFaults lets each call in turn that writes go wrong, once or from then on, in
+// each way there is: it does nothing and says that the database is locked or the
+// disk full, it waits, it is done and its answer lost, it is not done and cannot be
+// told from that. Another process goes on where the run was stopped. It ends as if
+// left alone (G10): nothing fails or is reverted on account of the store, no effect
+// is left, and no task executed whose success was committed.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	faults := map[string]storagetest.Fault{
+		"busy": storagetest.Busy, "disk": storagetest.Disk, "lost": storagetest.Lost, "unsure": storagetest.Unsure,
+		"slow": {Delay: time.Minute},
+	}
+	for name, build := range crashFlows(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			alone := inBubble(t, build, engine.Step, deaths())
+			for what, fault := range faults {
+				for _, method := range []string{"BeginNew", "Commit"} {
+					for nth, met := 1, true; met; nth++ {
+						once := inBubble(t, build, engine.Step, firstMeets(storagetest.At(method, nth, fault), &met))
+						alone.same(t, fmt.Sprintf("%s %d %s, once", method, nth, what), once)
+						forGood := inBubble(t, build, engine.Step, firstMeets(storagetest.From(method, nth, fault), &met))
+						alone.same(t, fmt.Sprintf("%s %d %s, for good", method, nth, what), forGood)
+					}
+				}
+			}
+		})
+	}
+}
+
+// firstMeets lets the first process that drives a run meet what a plan has, and
+// notes whether it did.
+func firstMeets(plan storagetest.Plan, met *bool) func(int, storage.Store) storage.Store {
+	*met = false
+	return func(i int, process storage.Store) storage.Store {
+		if i > 0 {
+			return nil
+		}
+		return storagetest.Faulty(process, func(c storagetest.Call) storagetest.Fault {
+			f := plan(c)
+			*met = *met || f != (storagetest.Fault{})
+			return f
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// deaf ignores that its context ends, for an hour.
+func deaf(context.Context, int) error { time.Sleep(time.Hour); return nil }
+
+// TestGivenUp gives up atoms that ignore their context: one whose time is up,
+// one that is cancelled, and one that is in the way when the process stops.
+func TestGivenUp(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		var log bytes.Buffer
+		opts = append(opts, engine.WithGrace(time.Minute),
+			engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})))
+		s := &stage{do: script{"b": deaf}}
+		begun := time.Now()
+		wantAfter := func(want time.Duration) {
+			t.Helper()
+			if took := time.Since(begun); took != want {
+				t.Errorf("it took %v; want %v", took, want)
+			}
+			begun = time.Now()
+		}
+
+		timed := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b", atom.Timeout(time.Second))), opts...)
+		_, err := timed.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeTimeout {
+			t.Errorf("it failed with %v", e.Failures[0])
+		}
+		wantAfter(time.Minute + time.Second)
+		wantActs(t, s, "a", "b", "undo b", "undo a done")
+		if n := timed.GivenUp(); n != 1 {
+			t.Errorf("%d were given up; want 1", n)
+		}
+		if text := log.String(); !strings.Contains(text, "given up") || !strings.Contains(text, "atom=b") {
+			t.Errorf("the log does not say so: %s", text)
+		}
+
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), opts...)
+		go func() {
+			time.Sleep(time.Second)
+			_, _ = eng.Order(t.Context(), "cancelled", engine.Cancel(""))
+		}()
+		res, err := eng.Run(t.Context(), "cancelled")
+		reverted(t, err)
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantAfter(time.Minute + time.Second)
+		wantActs(t, s, "a", "b", "undo b", "undo a done")
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := eng.Run(ctx, "stopped"); !errors.Is(err, engine.ErrStopped) {
+			t.Error(err)
+		}
+		wantAfter(time.Minute + time.Second)
+		wantActs(t, s, "a", "b")
+		time.Sleep(time.Hour) // all of them have ended after all
+	})
+}
+
+// TestPanicOfObserver shows that a panic of an observer reaches who called Run,
+// and that the run goes on from its last commit.
+func TestPanicOfObserver(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		angry := true
+		eng := newEngine(t, s.atom("a"), append(opts, engine.WithObserver(func(engine.Event) {
+			if angry {
+				panic("no")
+			}
+		}))...)
+		func() {
+			defer func() {
+				if p := recover(); p != "no" {
+					t.Errorf("recovered %v", p)
+				}
+			}()
+			_, err := eng.Run(t.Context(), "r")
+			t.Errorf("Run returned %v", err)
+		}()
+		angry = false
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Error(err)
+		}
+	})
+}

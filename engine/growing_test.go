@@ -1,0 +1,428 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// lang is a language that is one function.
+type lang func(ask *flow.Ask) flow.Growth
+
+func (l lang) Grow(ask *flow.Ask) flow.Growth { return l(ask) }
+
+func (lang) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+
+func done(v any) flow.Growth { return flow.Growth{End: &flow.End{Value: atom.MustEncode(v)}} }
+
+func failure(f *atom.Failure) flow.Growth { return flow.Growth{End: &flow.End{Failure: f}} }
+
+func add(specs ...flow.Spec) flow.Growth { return flow.Growth{Add: specs} }
+
+func work(name string) flow.Spec {
+	return flow.Spec{Name: name, Task: "do:" + name, Undo: &flow.Undo{Task: "undo:" + name}}
+}
+
+// TestTold lets a language hear what the run is told, in order, whatever it does
+// meanwhile, and never twice.
+func TestTold(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Minute); return nil }}}
+		hears := lang(func(ask *flow.Ask) flow.Growth {
+			var heard []string
+			if ask.Memory != nil {
+				_ = ask.Memory.Decode(&heard)
+			}
+			switch ask.Cause.Kind {
+			case flow.Begin:
+				return add(work("a"), flow.Spec{Name: "until", Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+			case flow.Told:
+				var body string
+				_ = ask.Cause.Result.Decode(&body)
+				heard = append(heard, ask.Cause.Letter+" "+ask.Cause.Name+" "+body)
+				if ask.Cause.Name == "over" {
+					return done(heard)
+				}
+				return flow.Growth{Memory: atom.MustEncode(heard)}
+			default:
+				return flow.Growth{}
+			}
+		})
+		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{s}))...)
+		send := func(name, key string) {
+			l := storage.Letter{Run: "r", Kind: "event", Name: name, Key: key, Body: atom.MustEncode("x")}
+			if err := eng.Store().Send(t.Context(), l); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := eng.Start(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		send("early", "")
+		go func() {
+			time.Sleep(time.Second)
+			send("one", "k1")
+			send("one", "k1")
+			time.Sleep(time.Hour)
+			send("two", "")
+			send("over", "")
+		}()
+		for {
+			res, err := eng.Run(t.Context(), "r", engine.Unload())
+			if errors.Is(err, engine.ErrWaiting) {
+				time.Sleep(10 * time.Minute)
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := res.Output().String(); got != `["event early x","event one x","event two x","event over x"]` {
+				t.Errorf("heard %s", got)
+			}
+			break
+		}
+		if acts := s.took(); len(acts) != 1 {
+			t.Errorf("acts %v", acts)
+		}
+	})
+}
+
+// TestGrowingTokens ends nodes of a language by their tokens: one that calls a
+// task first, and one that calls nobody.
+func TestGrowingTokens(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		tokens := &box[string]{}
+		both := lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; {
+			case c.Kind == flow.Begin:
+				a := work("a")
+				a.Token = ask.Token()
+				tokens.put(a.Token)
+				return add(a)
+			case c.Kind == flow.Ended && c.Name == "a":
+				b := flow.Spec{Name: "b", Token: ask.Token(), Heartbeat: time.Minute, Undo: &flow.Undo{Task: "undo:b"}}
+				tokens.put(b.Token)
+				return add(b)
+			case c.Kind == flow.Failed:
+				return failure(c.Failure)
+			default:
+				return done(c.Result)
+			}
+		})
+		s := &stage{}
+		eng := newEngine(t, flow.Growing("f", both), append(opts, engine.WithTasks(parts{s}))...)
+		end := func(n int, what any) {
+			t.Helper()
+			if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+				t.Fatal(err)
+			}
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(n), atom.MustEncode(what), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end(0, "x")
+		end(1, "y")
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `"y"` {
+			t.Errorf("ended with %v, %v", res, err)
+		}
+		_, err = eng.Order(t.Context(), "r", engine.Cancel(""))
+		reverted(t, err)
+		wantActs(t, s, "a", "undo b done", "undo a done")
+
+		tokens = &box[string]{}
+		go func() {
+			time.Sleep(time.Hour)
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), atom.Null, nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		_, err = eng.Run(t.Context(), "silent")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeHeartbeatLost {
+			t.Errorf("it failed with %v", e.Failures[0])
+		}
+		wantActs(t, s, "a", "undo b", "undo a done")
+	})
+}
+
+// TestWorkers lets workers find the work of a language in a queue.
+func TestWorkers(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		queued := lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; c.Kind {
+			case flow.Begin:
+				return add(flow.Spec{Name: "a", Token: ask.Token(), Queue: "q", Input: atom.MustEncode("in"), Heartbeat: time.Hour})
+			case flow.Taken:
+				return flow.Growth{Memory: c.Result}
+			case flow.Ended:
+				return done([]atom.Value{ask.Memory, c.Result})
+			default:
+				return failure(c.Failure)
+			}
+		})
+		eng := newEngine(t, flow.Growing("f", queued), opts...)
+		store := eng.Store()
+		go func() {
+			time.Sleep(time.Minute)
+			tok, err := store.TakeToken(t.Context(), "q", "worker 7")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			a, err := store.Atom(t.Context(), tok.Run, tok.Path)
+			if err != nil || a.Input.Data.String() != `"in"` {
+				t.Errorf("the work is %s: %v", a.Input.Data, err)
+			}
+			time.Sleep(time.Minute)
+			if _, err := store.EndToken(t.Context(), tok.ID, atom.MustEncode("out"), nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `["worker 7","out"]` {
+			t.Errorf("ended with %s, %v", res.Output(), err)
+		}
+	})
+}
+
+// TestJoins decides how a group of children ends: by how many must end well, and
+// how many may fail.
+func TestJoins(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		group flow.Group
+		fail  []int         // children that fail
+		want  string        // results, or the code of the failure
+		took  time.Duration // child i takes i+1 minutes
+	}{
+		{"all", flow.Group{Count: 3}, nil, `[0,1,2]`, 3 * time.Minute},
+		{"one fails", flow.Group{Count: 3}, []int{1}, "Refused", 2 * time.Minute},
+		{"one may fail", flow.Group{Count: 3, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
+		{"two fail", flow.Group{Count: 4, Tolerate: 1}, []int{0, 2}, "Refused", 3 * time.Minute},
+		{"first", flow.Group{Count: 3, Need: 1}, nil, `[0,null,null]`, time.Minute},
+		{"first that does not fail", flow.Group{Count: 3, Need: 1, Tolerate: 2}, []int{0}, `[null,1,null]`, 2 * time.Minute},
+		{"two of three", flow.Group{Count: 3, Need: 2, Tolerate: 1}, []int{1}, `[0,null,2]`, 3 * time.Minute},
+		{"two cannot", flow.Group{Count: 3, Need: 2, Tolerate: 3}, []int{0, 1}, "Refused", 2 * time.Minute},
+		{"abandoned", flow.Group{Count: 2, Need: 1, Abandon: true}, nil, `[0,null]`, time.Minute},
+		{"in turn", flow.Group{Count: 3, Slots: 1, Need: 2}, nil, `[0,1,null]`, 3 * time.Minute},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				joins := joining(c.group, c.fail)
+				begun := time.Now()
+				res, err := newEngine(t, flow.Growing("f", joins), opts...).Run(t.Context(), "r")
+				got := res.Output().String()
+				if err != nil {
+					got = failed(t, err).Failures[0].Code
+				}
+				if got != c.want {
+					t.Errorf("got %s; want %s", got, c.want)
+				}
+				if took := time.Since(begun); took != c.took {
+					t.Errorf("it took %v; want %v", took, c.took)
+				}
+			})
+		})
+	}
+}
+
+// joining is a language whose flow is one group: child i takes i+1 minutes, and
+// fails if it is among those that do.
+func joining(group flow.Group, fail []int) lang {
+	return func(ask *flow.Ask) flow.Growth {
+		switch cause := &ask.Cause; {
+		case ask.Index < 0 && cause.Kind == flow.Begin:
+			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &group})
+		case ask.Index < 0 && cause.Kind == flow.Joined:
+			return done(cause.Results)
+		case ask.Index < 0:
+			return failure(cause.Failure)
+		case cause.Kind == flow.Begin:
+			return add(flow.Spec{Name: "w", Kind: flow.Timer, Due: ask.Now.Add(time.Duration(ask.Index+1) * time.Minute)})
+		case slices.Contains(fail, ask.Index):
+			return failure(&atom.Failure{Code: "Refused"})
+		default:
+			return done(ask.Index)
+		}
+	}
+}
+
+// flows is a catalog of flows by name.
+type flows map[string]flow.Node
+
+func (f flows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
+	if n := f[run.Flow]; n != nil {
+		return n, nil
+	}
+	return nil, storage.ErrNotFound
+}
+
+// nest is a language that begins one run of its own and ends as that does.
+func nest(child flow.Child, fail bool) lang {
+	return func(ask *flow.Ask) flow.Growth {
+		switch c := &ask.Cause; {
+		case c.Kind == flow.Begin:
+			return add(flow.Spec{Name: "child", Kind: flow.Nested, Input: atom.MustEncode("in"), Child: &child, Undo: &flow.Undo{}})
+		case c.Kind == flow.Ended && fail:
+			return failure(&atom.Failure{Code: "Parent"})
+		case c.Kind == flow.Ended:
+			return done(map[string]atom.Value{"child": c.Result})
+		default:
+			return failure(c.Failure)
+		}
+	}
+}
+
+// TestNested begins runs within runs: their results, their failures, and their
+// undoing.
+func TestNested(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		inner := lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; c.Kind {
+			case flow.Begin:
+				return add(work("a"))
+			case flow.Ended:
+				return done("out")
+			default:
+				return failure(c.Failure)
+			}
+		})
+		catalog := flows{"inner": flow.Growing("inner", inner)}
+		build := func(child flow.Child, fail bool) *engine.Engine {
+			return newEngine(t, flow.Growing("outer", nest(child, fail)), append(opts, engine.WithTasks(parts{s}), engine.WithCatalog(catalog))...)
+		}
+
+		eng := build(flow.Child{Flow: "inner"}, false)
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `{"child":"out"}` {
+			t.Fatalf("ended with %v, %v", res, err)
+		}
+		wantActs(t, s, "a")
+		child, err := eng.Store().Run(t.Context(), "r/child")
+		if err != nil || child.Parent != "r" || child.Outcome != storage.Succeeded || child.Input.Data.String() != `"in"` {
+			t.Errorf("the child is %+v: %v", child, err)
+		}
+		res, err = eng.Order(t.Context(), "r", engine.Cancel(""))
+		reverted(t, err)
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantActs(t, s, "undo a done")
+
+		_, err = build(flow.Child{Flow: "inner"}, true).Run(t.Context(), "undone")
+		reverted(t, err)
+		wantActs(t, s, "a", "undo a done")
+
+		s.do = script{"a": alwaysFails}
+		_, err = build(flow.Child{Flow: "inner"}, false).Run(t.Context(), "failed")
+		if e, ok := errors.AsType[*engine.RevertedError](err); !ok || e.Failures[0].Code != "Refused" {
+			t.Errorf("got %v", err)
+		}
+		s.took()
+		s.do = nil
+
+		eng = build(flow.Child{Flow: "inner", Detached: true, ID: "free"}, false)
+		res, err = eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `{"child":"free"}` {
+			t.Fatalf("ended with %v, %v", res, err)
+		}
+		_, err = eng.Run(t.Context(), "again")
+		if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeRunExists {
+			t.Errorf("a run was begun twice: %v", err)
+		}
+		if _, err := eng.Run(t.Context(), "free"); err != nil {
+			t.Errorf("the detached run: %v", err)
+		}
+		wantActs(t, s, "a")
+	})
+}
+
+// TestMessages sends letters to other runs, and leaves the rest to the outbox.
+func TestMessages(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		talks := lang(func(ask *flow.Ask) flow.Growth {
+			switch ask.Cause.Kind {
+			case flow.Begin:
+				if ask.Run.ID == "hears" {
+					return add(flow.Spec{Name: "until", Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+				}
+				g := done(nil)
+				g.Send = []flow.Message{{To: "hears", Kind: "event", Name: "hello", Body: atom.MustEncode(ask.Run.ID)}, {To: "nobody", Kind: "event"}}
+				g.Out = []flow.Message{{To: "https://example.org", Body: atom.MustEncode(1)}, {To: "https://example.org", Key: "own", Body: atom.MustEncode(2)}}
+				return g
+			case flow.Told:
+				return done(ask.Cause.Name + " " + fmt.Sprint(ask.Cause.Result))
+			default:
+				return done("nothing")
+			}
+		})
+		eng := newEngine(t, flow.Growing("f", talks), opts...)
+		go func() {
+			time.Sleep(time.Minute)
+			if _, err := eng.Run(t.Context(), "talks"); err != nil {
+				t.Error(err)
+			}
+		}()
+		res, err := eng.Run(t.Context(), "hears")
+		if err != nil || res.Output().String() != `"hello \"talks\""` {
+			t.Errorf("ended with %s, %v", res.Output(), err)
+		}
+		out, err := eng.Store().Outgoing(t.Context(), time.Now(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bodies []string
+		for _, o := range out {
+			bodies = append(bodies, o.Body.String())
+		}
+		if diff := cmp.Diff([]string{"1"}, bodies); diff != "" { // of each target only the first
+			t.Errorf("outbox (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestAlteredLanguage goes on with a run whose language has changed meanwhile:
+// what was answered stays, and only what was not asked yet is asked of the new
+// one (G7).
+func TestAlteredLanguage(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		version := func(v string) lang {
+			return func(ask *flow.Ask) flow.Growth {
+				switch c := &ask.Cause; {
+				case c.Kind == flow.Begin:
+					g := add(work("a"+v), flow.Spec{Name: "until" + v, Kind: flow.Timer, Due: ask.Now.Add(time.Hour), Note: atom.MustEncode(v)})
+					g.Memory = atom.MustEncode("begun by " + v)
+					return g
+				case strings.HasPrefix(c.Name, "until"):
+					return done(fmt.Sprint(ask.Memory, " noted by ", c.Note, " ended by ", v))
+				default:
+					return flow.Growth{}
+				}
+			}
+		}
+		s := &stage{}
+		opts = append(opts, engine.WithTasks(parts{s}))
+		first := newEngine(t, flow.Growing("f", version("1")), opts...)
+		if _, err := first.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		second := newEngine(t, flow.Growing("f", version("2")), append(opts, engine.WithStore(first.Store()))...)
+		res, err := second.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `"\"begun by 1\" noted by \"1\" ended by 2"` {
+			t.Errorf("ended with %s, %v", res.Output(), err)
+		}
+		wantActs(t, s, "a1")
+	})
+}

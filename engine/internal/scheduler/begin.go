@@ -1,0 +1,93 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/states"
+)
+
+// begin brings the flow to RUNNING and takes up what was left.
+func (s *Scheduler) begin(ev *Event) {
+	if ev.Fresh && s.flow != states.FlowPending && !s.onlyWaited() {
+		s.setFlow(states.FlowResuming)
+		s.setFlow(states.FlowSuspended)
+	}
+	if s.flow == states.FlowReverted && ev.Order == nil {
+		s.reset()
+	}
+	anew := s.flow == states.FlowPending || s.flow.Ended()
+	s.setFlow(states.FlowRunning)
+	if anew && s.opt.Deadline > 0 && s.root == nil {
+		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.opt.Deadline)}})
+	}
+	s.fatal, s.parked = nil, false
+	s.lookAround()
+	if ev.Order != nil {
+		s.obey(ev.Order)
+	}
+}
+
+// lookAround queues what was found in the records: failures to resolve, waits to
+// wait, and what was in the middle of a call.
+func (s *Scheduler) lookAround() {
+	if s.root == nil {
+		s.waits = 0 // who was found waiting waits anew
+	}
+	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
+	for i := range s.rec {
+		a := int32(i)
+		switch r := &s.rec[i]; {
+		case r.State == states.TaskFailure && !s.opt.NeverResolve:
+			s.push(op{resolve, a})
+		case r.State == states.TaskRetrying && s.isRetry(a):
+			s.push(op{renew, a})
+		case r.State == states.TaskRetrying && !r.Due().IsZero():
+			s.waitFor(a)
+		case r.State == states.TaskRevertFailure && s.parks(a):
+			s.parked = true
+		case r.Awaits() && s.root == nil:
+			s.waits++
+		case r.State == states.TaskRunning || r.State == states.TaskReverting:
+			s.redo = append(s.redo, a)
+		}
+		s.selected[i] = false
+		if s.ready[i] {
+			s.newReady = append(s.newReady, a)
+		}
+	}
+	s.push(op{choose, -1})
+}
+
+// reset makes all atoms PENDING. It is called only where the flow's table
+// allows it, and then changes everything or nothing.
+func (s *Scheduler) reset() {
+	if states.CheckReset(s.flow, states.FlowPending) != nil {
+		return
+	}
+	s.forgetRevertAll()
+	s.halted, s.parked, s.rewinding, s.fatal, s.kept = false, false, nil, nil, nil
+	s.fate, s.doom = FateNone, nil
+	if s.root != nil {
+		s.root, s.asks, s.unwound = &Scope{Index: -1}, nil, false
+	}
+	for i := range s.rec {
+		a := int32(i)
+		if r := &s.rec[i]; r.State != states.TaskPending || r.Intention != states.IntendExecute {
+			s.resetAtom(a)
+		}
+	}
+	if s.flow != states.FlowPending {
+		s.emit(Command{Op: FlowState, Atom: -1, FlowFrom: s.flow, FlowTo: states.FlowPending})
+		s.flow = states.FlowPending
+	}
+}
+
+// resetAtom makes one atom PENDING. Results and failures stay until the next
+// end of an attempt replaces them.
+func (s *Scheduler) resetAtom(a int32) {
+	r := &s.rec[a]
+	if r.State != states.TaskPending {
+		r.Incarnation++
+		r.Attempt = 0
+		r.Ended = EndNone
+	}
+	s.set(a, states.TaskPending, states.IntendExecute)
+}

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// choose selects from what has become ready, asking deciders where there are
+// some. When they leave something out, what that made ready is looked at too.
+func (s *Scheduler) choose() {
+	if len(s.fatal) > 0 {
+		return
+	}
+	for s.chooseAt < len(s.newReady) {
+		a := s.newReady[s.chooseAt]
+		s.chooseAt++
+		if !s.ready[a] || s.selected[a] {
+			continue
+		}
+		r := &s.rec[a]
+		if r.Intention == states.IntendExecute && r.State == states.TaskPending && len(s.plan.Atoms[a].Deciders) > 0 {
+			s.deciding = a
+			s.asked = true
+			s.emit(Command{Op: AskDeciders, Atom: a})
+			s.push(op{choose, -1})
+			return
+		}
+		s.selected[a] = true
+		s.next = append(s.next, a)
+	}
+	s.newReady, s.chooseAt = s.newReady[:0], 0
+}
+
+func (s *Scheduler) voted(ev Event) {
+	a := s.deciding
+	switch {
+	case ev.Failure != nil:
+		s.fatal = append(s.fatal, ev.Failure)
+	case !ev.Nay:
+		s.selected[a] = true
+		s.next = append(s.next, a)
+	default:
+		s.leaveOut(a, ev.Depth)
+	}
+}
+
+// leaveOut ignores an atom and as much after it as depth says.
+func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
+	out := []int32{a}
+	node := s.plan.Atoms[a].Node
+	switch depth {
+	case flow.DepthAtom:
+	case flow.DepthNeighbors:
+		for _, v := range s.plan.Succ(node) {
+			if b := s.plan.Nodes[v].Atom; b >= 0 && !s.isRetry(b) {
+				out = append(out, b)
+			}
+		}
+	case flow.DepthFlow, flow.DepthAll:
+		walk(s.plan.Succ, func(n int32) bool {
+			b := s.plan.Nodes[n].Atom
+			if depth == flow.DepthFlow && (b < 0 || s.isRetry(b)) {
+				return false
+			}
+			if b >= 0 {
+				out = append(out, b)
+			}
+			return true
+		}, node)
+	}
+	slices.Sort(out)
+	for _, b := range slices.Backward(slices.Compact(out)) { // a last: while it is PENDING, a resumed run asks again
+		s.set(b, states.TaskIgnore, states.IntendIgnore)
+	}
+}

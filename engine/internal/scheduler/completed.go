@@ -1,0 +1,112 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+// completed takes the end of an Execute or Revert.
+func (s *Scheduler) completed(ev Event) {
+	if s.awaited(&ev) {
+		if ev.Node != nil {
+			s.unwaitElsewhere(ev.Node)
+		} else {
+			s.waits--
+		}
+	} else {
+		s.busy--
+	}
+	if ev.Node != nil {
+		s.nodeCompleted(ev)
+		return
+	}
+	a, r := ev.Atom, &s.rec[ev.Atom]
+	switch {
+	case ev.Revert && ev.Failure != nil:
+		s.revertFailed(a, ev.Failure)
+	case ev.Revert:
+		if r.Rare != nil || len(ev.Result) > 0 && !isNull(ev.Result) {
+			r.setRare(func(x *Rare) {
+				x.RevertResult, x.RevertFailure = ev.Result, nil
+				if s.isRetry(a) {
+					x.Tries = nil
+				}
+			})
+		}
+		s.set(a, states.TaskReverted, r.Intention)
+	case ev.Failure != nil:
+		s.executionFailed(a, ev.Failure)
+	default:
+		r.Result, r.Ended = ev.Result, EndValue
+		s.setFailure(a, nil)
+		if s.isRetry(a) {
+			h := r.Tries()
+			h.Tries = append(slices.Clip(h.Tries), atom.Try{Value: ev.Result})
+			h.Failure = nil
+			r.Rare = &Rare{Tries: &h}
+		} else {
+			r.Rare = nil
+		}
+		s.set(a, states.TaskSuccess, r.Intention)
+		s.passed(a)
+	}
+	s.push(op{choose, -1})
+}
+
+func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
+
+func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
+	r := &s.rec[a]
+	r.Ended = EndFailure
+	if s.tryAgainLater(a, f) {
+		return
+	}
+	s.setFailure(a, f)
+	if s.isRetry(a) {
+		h := r.Tries()
+		h.Failure = f
+		r.Rare = &Rare{Tries: &h}
+	} else {
+		r.Result, r.Rare = nil, nil
+	}
+	if s.doomed() && s.root == nil {
+		s.set(a, states.TaskCancelled, r.Intention)
+		return
+	}
+	s.set(a, states.TaskFailure, r.Intention)
+	if s.opt.NeverResolve || s.halted {
+		s.fatal = append(s.fatal, f)
+		return
+	}
+	s.push(op{resolve, a})
+}
+
+// setFailure keeps the list of atoms that hold a failure.
+func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
+	r := &s.rec[a]
+	if r.Failure == nil && f == nil {
+		return
+	}
+	at, found := slices.BinarySearch(s.failed, a)
+	switch {
+	case f == nil && found:
+		s.failed = slices.Delete(s.failed, at, at+1)
+	case f != nil && !found:
+		s.failed = slices.Insert(s.failed, at, a)
+	}
+	r.Failure = f
+	s.failures = nil
+}
+
+// Failures returns the failures that atoms hold now, in the order of the plan:
+// what reverts are told.
+func (s *Scheduler) Failures() []*atom.Failure {
+	if s.failures == nil {
+		for _, a := range s.failed {
+			s.failures = append(s.failures, s.rec[a].Failure)
+		}
+	}
+	return s.failures
+}

@@ -1,0 +1,75 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/states"
+)
+
+// retry lets a retry's flow be tried again, after the wait it asked for.
+func (s *Scheduler) retry(a int32) {
+	r := &s.rec[a]
+	if !r.Due().After(s.now) {
+		r.clearDue()
+	}
+	if s.revertFailedAfter(a) { // what is still in the world must not be done again
+		s.revertAll()
+		s.push(op{choose, -1})
+		return
+	}
+	s.set(a, states.TaskRetrying, r.Intention)
+	s.prepareRetry(a)
+	if r.Due().IsZero() {
+		s.execute(a)
+	}
+}
+
+// revertFailedAfter reports whether an atom after a could not be undone.
+func (s *Scheduler) revertFailedAfter(a int32) (failed bool) {
+	if s.RevertFailed() {
+		s.eachAfter(s.plan.Atoms[a].Node, func(b int32) { failed = failed || s.rec[b].givenUp() })
+	}
+	return failed
+}
+
+// prepareRetry resets what comes after a retry in RETRYING.
+func (s *Scheduler) prepareRetry(a int32) {
+	r := &s.rec[a]
+	if r.State != states.TaskRetrying {
+		return
+	}
+	if r.Intention != states.IntendRevert { // as it may be found after a crash
+		s.set(a, r.State, states.IntendExecute)
+		s.eachAfter(s.plan.Atoms[a].Node, s.resetAtom)
+	}
+	if !r.Due().IsZero() {
+		s.waitFor(a)
+	}
+}
+
+// fired ends a wait.
+func (s *Scheduler) fired(ev Event) {
+	switch {
+	case ev.Node != nil:
+		s.nodeFired(ev.Node)
+	case ev.Atom < 0:
+		s.overdue()
+	case s.rec[ev.Atom].Due().IsZero():
+	case s.rec[ev.Atom].State == states.TaskRetrying:
+		s.waits--
+		s.rec[ev.Atom].clearDue()
+		s.touch(ev.Atom)
+		s.push(op{choose, -1})
+	case s.rec[ev.Atom].State == states.TaskReverting:
+		s.waits--
+		s.rec[ev.Atom].clearDue()
+		s.redo = append(s.redo, ev.Atom)
+	}
+}
+
+// unwait gives up the wait for another try of what is to be reverted instead.
+func (s *Scheduler) unwait(a int32) {
+	if r := &s.rec[a]; !r.Due().IsZero() {
+		s.waits--
+		r.clearDue()
+		s.emit(Command{Op: Unwait, Atom: a})
+	}
+}

@@ -1,0 +1,94 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// Fate is an end that comes to a run from outside.
+type Fate uint8
+
+// The fates.
+const (
+	FateNone Fate = iota
+	FateTimedOut
+	FateCancelled
+)
+
+// fateOf returns the fate that a language lets a run end by.
+func fateOf(end *flow.End) Fate {
+	switch {
+	case end.TimedOut:
+		return FateTimedOut
+	case end.Cancelled:
+		return FateCancelled
+	default:
+		return FateNone
+	}
+}
+
+// doomed reports whether the run is being ended from outside: then a failure is
+// neither retried nor asked about, because it decides nothing any more.
+func (s *Scheduler) doomed() bool { return s.fate != FateNone }
+
+// doomTo lets the run end by a fate. What executes is cancelled; with undo all
+// that was done is undone, otherwise it stays as it is. Doing it again changes
+// nothing, so it may be ordered anew after a crash.
+func (s *Scheduler) doomTo(fate Fate, why *atom.Failure, undo bool) {
+	s.fate, s.doom = fate, why
+	s.emit(Command{Op: Doom, Atom: -1, Fate: fate, Detail: &Detail{Failures: []*atom.Failure{why}}})
+	s.rewinding, s.parked, s.halted, s.fatal = nil, false, !undo, nil
+	switch {
+	case s.root != nil && s.rec[0].State == states.TaskRunning:
+		s.stopRoot(flow.Stopped)
+	case undo:
+		s.interruptAll()
+		s.revertAll()
+		if s.leftOnStack() {
+			s.redo = append(s.redo, 0)
+		}
+	default:
+		s.interruptAll()
+	}
+	s.push(op{choose, -1})
+}
+
+// interruptAll cancels what executes, whose ends still come, and does not wait
+// for what is ended elsewhere.
+func (s *Scheduler) interruptAll() {
+	for i := range s.rec {
+		s.void(int32(i))
+		if s.rec[i].State == states.TaskRunning {
+			s.emit(Command{Op: Cancel, Atom: int32(i)})
+		}
+	}
+}
+
+// overdue ends a run whose time is up, unless it is on its way to its end. The
+// language of a growing flow says itself what that means.
+func (s *Scheduler) overdue() {
+	switch {
+	case s.doomed(), s.revAll:
+	case s.root != nil:
+		s.stopRoot(flow.Overdue)
+	default:
+		s.doomTo(FateTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run took longer than it may"}, true)
+	}
+}
+
+// stopRoot ends what the run's own growing flow still does; then its language is
+// told why.
+func (s *Scheduler) stopRoot(why flow.CauseKind) {
+	if s.root.closed || s.root.outside == flow.Stopped || s.root.outside == why {
+		return
+	}
+	s.root.outside = why
+	s.listen(s.root, false)
+	if !s.root.begun { // there is nobody to be told yet
+		s.asks = nil
+		s.endScope(s.root, &flow.End{Failure: s.doom})
+		return
+	}
+	s.stop(s.root)
+}

@@ -1,0 +1,271 @@
+package scheduler
+
+import (
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A flow may want a part of what it did undone before it goes on. What that part
+// is stands in the flow's record until the language has answered that it is done;
+// how far it has come stands in the records of the nodes that are undone. So it
+// is found again after a crash.
+//
+// Entries are undone from the top of the stack. One that has others above it,
+// which belong to flows beside, stays on the stack as one that is undone, until it
+// is at the top.
+
+// A Part says which entries of the undo stack a flow wants undone.
+type Part struct {
+	Flow  string // path of the flow
+	Under string // path of a node; "" is all of the flow
+	To    string // path of the node that stays; "" is none
+	Below int64  // only what is on the stack below here; 0 is all
+}
+
+// Picks reports whether the entry of that path is to be undone, and whether it is
+// where the undoing ends.
+func (p *Part) Picks(path string) (picked, last bool) {
+	switch {
+	case p.Flow != "" && !strings.HasPrefix(path, p.Flow+"/"):
+		return false, false
+	case p.To != "" && within(path, p.To):
+		return false, true
+	default:
+		return p.Under == "" || within(path, p.Under), false
+	}
+}
+
+// within reports whether a path is that of a node, or of something inside of it:
+// of the group Ship that is Ship[0]/Pack, and Ship@2[0]/Pack of its second
+// attempt.
+func within(path, node string) bool {
+	rest, ok := strings.CutPrefix(path, node)
+	if !ok || rest == "" {
+		return ok
+	}
+	if after, again := strings.CutPrefix(rest, "@"); again {
+		rest = strings.TrimLeft(after, digits)
+	}
+	child, ok := strings.CutPrefix(rest, "[")
+	return ok && strings.HasPrefix(strings.TrimLeft(child, digits), "]/")
+}
+
+const digits = "0123456789"
+
+// undoing is what a scope wants undone, and how far that has come.
+type undoing struct {
+	Under   string        `json:"under,omitempty"` // names, as the language gave them
+	To      string        `json:"to,omitempty"`
+	Note    []byte        `json:"note,omitempty"`
+	Failure *atom.Failure `json:"failure,omitempty"` // of the first undo that failed and was gone on after
+
+	at    int64 // the stack was looked through down to here; 0: not yet
+	asked bool  // the next entry was asked for
+	node  *Node // being undone; nil when none is
+}
+
+// part returns what is still to be looked through.
+func (s *Scope) part() *Part {
+	u := s.undoing
+	path := func(name string) string {
+		if name == "" {
+			return ""
+		}
+		return s.Inside(name)
+	}
+	return &Part{Flow: s.Path, Under: path(u.Under), To: path(u.To), Below: u.at}
+}
+
+// beginUndoing does what an answer wants undone first.
+func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
+	scope.undoing = &undoing{Under: want.Under, To: want.To, Note: want.Note}
+	part := scope.part()
+	for _, n := range sorted(scope.open) {
+		if picked, _ := part.Picks(n.Path); picked && !n.stopped {
+			s.endScope(scope, impossible(n.Path, "wants undone what has not ended"))
+			return
+		}
+	}
+	s.keepUndoing(scope)
+	s.undoNext(scope)
+}
+
+// keepUndoing writes what a scope wants undone.
+func (s *Scheduler) keepUndoing(scope *Scope) {
+	r := s.record(scope)
+	r.Ended, r.Result = EndUndoing, atom.MustEncode(scope.undoing)
+	s.keep(scope)
+}
+
+// loadUndoing takes up what a scope wants undone.
+func (s *Scope) loadUndoing(r *Record) {
+	if r.State != states.TaskRunning || r.Ended != EndUndoing {
+		return
+	}
+	s.undoing = &undoing{}
+	if err := r.Result.Decode(s.undoing); err != nil {
+		s.undoing = nil
+		r.Ended, r.Result = EndNone, nil
+	}
+}
+
+// undoes reports whether a flow waits for something to be undone.
+func (s *Scheduler) undoes() bool {
+	if s.root != nil && s.root.undoing != nil {
+		return true
+	}
+	for n := range s.Open {
+		for _, c := range n.children {
+			if c.undoing != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// undoNext asks for the next entry that a scope wants undone, once nothing more
+// can come of what was dropped.
+func (s *Scheduler) undoNext(scope *Scope) {
+	u := scope.undoing
+	if u == nil || u.node != nil || u.asked || scope.stopping {
+		return
+	}
+	for _, n := range scope.open {
+		if n.stopped {
+			return
+		}
+	}
+	u.asked = true
+	s.asks = append(s.asks, ask{scope: scope, undo: true})
+}
+
+// undoEntry takes the entry that was asked for, if there was one left, and
+// reverts its node.
+func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
+	u := scope.undoing
+	if u == nil {
+		return
+	}
+	u.asked = false
+	if s.flow != states.FlowRunning || len(s.fatal) > 0 || s.halted || s.parked || scope.stopping {
+		return // it is taken up when the run goes on
+	}
+	if n == nil || n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
+		cause := flow.Cause{Kind: flow.Undone, Note: u.Note}
+		if u.Failure != nil {
+			cause.Kind, cause.Failure = flow.UndoFailed, u.Failure
+		}
+		s.wonder(scope, nil, cause)
+		return
+	}
+	u.at, n.Scope, n.onStack, n.drops = at, scope, at, s.drops
+	switch {
+	case n.Rec.State == states.TaskReverted, n.Rec.givenUp():
+		s.undoNext(scope)
+	case s.skipping && n.Rec.State == states.TaskRevertFailure:
+		s.skipping = false
+		s.offStack(n)
+		s.setNode(n, states.TaskReverted)
+		s.undoNext(scope)
+	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.mending:
+		s.parked = true // still
+	case n.Rec.State == states.TaskReverting && n.Rec.Due().After(s.now): // between two attempts
+		u.node = n
+		s.waitNode(n)
+	default:
+		u.node = n
+		s.unwound, s.mending = true, false
+		s.beginRevert(n)
+	}
+}
+
+// partReverted takes the end of the revert of a node that a scope wants undone.
+func (s *Scheduler) partReverted(n *Node, ev Event) {
+	scope, u := n.Scope, n.Scope.undoing
+	if ev.Failure == nil {
+		n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
+		u.node = nil
+		s.offStack(n)
+		s.setNode(n, states.TaskReverted)
+		s.goOnUndoing(scope)
+		return
+	}
+	policy := n.Spec.Undo.Policy
+	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.halted {
+		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		if scope.stopping {
+			u.node = nil
+			s.goOnUndoing(scope)
+		} else {
+			s.waitNode(n)
+		}
+		return
+	}
+	u.node = nil
+	switch {
+	case policy.Then == atom.GoOnUndoing:
+		if u.Failure == nil {
+			u.Failure = ev.Failure
+			s.keepUndoing(scope)
+		}
+		n.Rec.Intention = states.IntendIgnore // it stays on the stack, for the undoing of the run to know
+		s.setNode(n, states.TaskRevertFailure)
+		s.goOnUndoing(scope)
+	case scope.stopping:
+		s.setNode(n, states.TaskRevertFailure)
+		s.goOnUndoing(scope)
+	case policy.Then == atom.Park:
+		s.parked = true
+		s.setNode(n, states.TaskRevertFailure)
+	default:
+		s.setNode(n, states.TaskRevertFailure)
+		s.wonder(scope, nil, flow.Cause{Kind: flow.UndoFailed, Note: u.Note, Failure: ev.Failure})
+	}
+}
+
+// goOnUndoing looks for the next entry, unless the scope is being ended: then
+// what is left is left to those around it.
+func (s *Scheduler) goOnUndoing(scope *Scope) {
+	if !scope.stopping {
+		s.undoNext(scope)
+		return
+	}
+	s.stopUndoing(scope)
+	s.settleScope(scope)
+}
+
+// stopUndoing leaves what a scope wanted undone, once no revert is under way.
+func (s *Scheduler) stopUndoing(scope *Scope) {
+	u := scope.undoing
+	if u == nil || u.node != nil && u.node.executing {
+		return
+	}
+	if u.node != nil {
+		s.unwaitNode(u.node)
+	}
+	scope.undoing, scope.held = nil, nil
+}
+
+// offStack takes an entry that is undone off the stack, or leaves it there until
+// those above it are gone.
+func (s *Scheduler) offStack(n *Node) {
+	switch {
+	case n.drops != s.drops: // the stack was dropped meanwhile
+		return
+	case n.onStack < s.undos:
+		if s.holes == nil {
+			s.holes = map[int64]*Node{}
+		}
+		s.holes[n.onStack] = n
+		return
+	}
+	s.popUndo(n)
+	for hole := s.holes[s.undos]; hole != nil; hole = s.holes[s.undos] {
+		delete(s.holes, s.undos)
+		s.popUndo(hole)
+	}
+}

@@ -1,0 +1,209 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// jobOf returns the job "j", which wants the run "r".
+func jobOf(t *testing.T, store storage.Store) storage.Job {
+	t.Helper()
+	j, err := store.Job(t.Context(), "j")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// TestJobEndsWithRun plays the table of engine.ForJob.
+func TestJobEndsWithRun(t *testing.T) {
+	t.Parallel()
+	bad := func(context.Context, int) error { return errors.New("bad") }
+	for name, tc := range map[string]struct {
+		do, undo script
+		policy   []atom.Option
+		run      states.Flow
+		job      states.Job
+		failure  string
+	}{
+		"success":  {run: states.FlowSuccess, job: states.JobComplete},
+		"reverted": {do: script{"b": bad}, run: states.FlowReverted, job: states.JobComplete, failure: "b"},
+		"undoing failed": {
+			do: script{"b": bad}, undo: script{"a": bad}, run: states.FlowFailure, job: states.JobParked, failure: "a",
+		},
+		"somebody is to decide": {
+			do: script{"b": bad}, undo: script{"a": bad}, policy: []atom.Option{atom.IfRevertFails(atom.Park)},
+			run: states.FlowSuspended, job: states.JobParked, failure: "a",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := storage.Memory()
+			if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "r"}); err != nil {
+				t.Fatal(err)
+			}
+			s := &stage{do: tc.do, undo: tc.undo}
+			eng := newEngine(t, flow.Linear("f", s.atom("a", tc.policy...), s.atom("b")), engine.WithStore(store))
+			if err := eng.Start(t.Context(), "r", engine.ForJob("j")); err != nil {
+				t.Fatal(err)
+			}
+			if got := jobOf(t, store); got.State != states.JobClaimed || got.ClaimID != "" {
+				t.Errorf("job is %+v once its run is made", got)
+			}
+			_, err := eng.Run(t.Context(), "r")
+			if (err == nil) != (tc.run == states.FlowSuccess) {
+				t.Error(err)
+			}
+			row, err := store.Run(t.Context(), "r")
+			if err != nil || row.State != tc.run {
+				t.Fatal(row.State, err)
+			}
+			got := jobOf(t, store)
+			if got.State != tc.job || (got.Failure == nil) != (tc.failure == "") || got.Failure != nil && got.Failure.Atom != tc.failure {
+				t.Errorf("job is %v, failure %v", got.State, got.Failure)
+			}
+		})
+	}
+}
+
+// TestHeldRunKeepsJob: a run that is suspended on purpose goes on one day, and so
+// does its job.
+func TestHeldRunKeepsJob(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "r"}); err != nil {
+			t.Fatal(err)
+		}
+		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Hour); return nil }}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithStore(store))
+		if err := eng.Start(t.Context(), "r", engine.ForJob("j")); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Minute)
+			if err := engine.Send(context.WithoutCancel(t.Context()), store, "r", engine.Hold()); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, err := eng.Run(t.Context(), "r"); !errors.Is(err, engine.ErrSuspended) {
+			t.Fatal(err)
+		}
+		if got := jobOf(t, store); got.State != states.JobClaimed {
+			t.Errorf("job is %v", got.State)
+		}
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		if got := jobOf(t, store); got.State != states.JobComplete {
+			t.Errorf("job is %v", got.State)
+		}
+	})
+}
+
+// lossy is a store whose runs were lost so many times.
+type lossy struct {
+	storage.Store
+
+	lost int64
+}
+
+func (s lossy) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+	due, next, err := s.Store.Due(ctx, q)
+	for i := range due {
+		due[i].Snapshot.Run.Lost = s.lost
+	}
+	return due, next, err
+}
+
+// serveLost serves, for a minute, a run that was lost so many times.
+func serveLost(t *testing.T, lost int64) (*engine.Engine, storage.Store) {
+	t.Helper()
+	store := storage.Memory()
+	if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{}
+	eng := newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(lossy{store, lost}), engine.WithMaxLost(3))
+	if err := eng.Start(t.Context(), "r", engine.ForJob("j")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	if err := eng.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return eng, store
+}
+
+// TestLostTooOften: a run that kills whoever drives it is set aside.
+func TestLostTooOften(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []int64{0, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			_, store := serveLost(t, lost)
+			row, err := store.Run(t.Context(), "r")
+			if j := jobOf(t, store); err != nil || row.State != states.FlowSuccess || j.State != states.JobComplete {
+				t.Errorf("lost %d times: run is %v, job %v (%v)", lost, row.State, j.State, err)
+			}
+		})
+	}
+	for _, lost := range []int64{3, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			eng, store := serveLost(t, lost)
+			row, err := store.Run(t.Context(), "r")
+			if err != nil || !row.Hold || row.Failure == nil || row.Failure.Code != atom.CodeLost {
+				t.Errorf("lost %d times: run is %+v (%v)", lost, row, err)
+			}
+			if j := jobOf(t, store); j.State != states.JobParked || j.Failure == nil {
+				t.Errorf("lost %d times: job is %+v", lost, j)
+			}
+			if _, err := eng.Run(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			if j := jobOf(t, store); j.State != states.JobComplete || j.Failure != nil {
+				t.Errorf("gone on with, the job is %+v", j)
+			}
+		})
+	}
+}
+
+// TestIntake: Serve asks for new runs as long as it has slots, and for no more.
+func TestIntake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Second); return nil }}}
+		var eng *engine.Engine
+		left, most := 10, 0
+		eng = newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store), engine.WithSlots(3),
+			engine.WithIntake(func(ctx context.Context, free int) (made int, err error) {
+				most = max(most, free)
+				for ; made < free && left > 0; made++ {
+					left--
+					if err := eng.Start(ctx, string(rune('a'+left))); err != nil {
+						return made, err
+					}
+				}
+				return made, nil
+			}))
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if err := eng.Serve(ctx); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := store.Runs(t.Context(), storage.RunQuery{States: []states.Flow{states.FlowSuccess}})
+		if err != nil || len(runs) != 10 || most != 3 {
+			t.Errorf("%d runs ended, at most %d asked for (%v)", len(runs), most, err)
+		}
+	})
+}

@@ -1,0 +1,286 @@
+//go:build unix
+
+package engine_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestMain lets a test start this binary as another process that serves runs.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("ENGINE_CHILD"); dir != "" {
+		if err := serveWaits(dir, os.Getenv("ENGINE_WAIT")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// waitsOf are flows that wait, each in another way, for so long if it is for a
+// time, and then note that they went on. They are a catalog of themselves.
+type waitsOf struct {
+	dir string
+	d   time.Duration
+}
+
+func (w waitsOf) journal() string { return filepath.Join(w.dir, "journal") }
+
+func (w waitsOf) Task(string) (atom.Body, error) { return w, nil }
+
+func (waitsOf) Reverts() bool { return false }
+
+func (w waitsOf) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) {
+	f, err := os.OpenFile(w.journal(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintln(f, atom.CurrentCall(ctx).Run, time.Now().UnixMicro()); err != nil {
+		return nil, err
+	}
+	return atom.Null, f.Close()
+}
+
+func (waitsOf) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
+	after := atom.Func("after", func(ctx context.Context, _ struct{}) (struct{}, error) {
+		_, err := w.Execute(ctx, atom.Values{})
+		return struct{}{}, err
+	})
+	switch run.Flow {
+	case "retry":
+		try := atom.Func("try", func(ctx context.Context, _ struct{}) (struct{}, error) {
+			if atom.Attempt(ctx) == 1 {
+				return struct{}{}, errRefused
+			}
+			return struct{}{}, nil
+		}, atom.Attempts(2, atom.Constant(w.d)))
+		return flow.Linear(run.Flow, try, after), nil
+	case "signal":
+		return flow.Linear(run.Flow, atom.Awaits[string]("wait", "go", atom.Deferral{}), after), nil
+	}
+	return flow.Growing(run.Flow, lang(func(ask *flow.Ask) flow.Growth {
+		wait := flow.Spec{Name: "wait", Queue: "q"}
+		switch c := &ask.Cause; {
+		case c.Kind != flow.Begin && c.Name == "wait":
+			return add(flow.Spec{Name: "after", Task: "after"})
+		case c.Kind != flow.Begin:
+			return done(nil)
+		}
+		switch ask.Run.Flow { // not by the closure: growing flows of one engine share a plan
+		case "timer":
+			wait.Kind, wait.Due = flow.Timer, ask.Now.Add(w.d)
+		case "deadline":
+			wait.Token, wait.Timeout = ask.Token(), w.d
+		case "heartbeat":
+			wait.Token, wait.Heartbeat = ask.Token(), w.d
+		case "token":
+			wait.Token = ask.Token()
+		case "child":
+			wait.Kind, wait.Child = flow.Nested, &flow.Child{ID: "of child", Flow: "timer"}
+		}
+		return add(wait)
+	})), nil
+}
+
+func (w waitsOf) engine(store storage.Store, name string) (*engine.Engine, error) {
+	node, err := w.Flow(context.Background(), &storage.Run{Flow: name})
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(node, engine.WithStore(store), engine.WithTasks(w), engine.WithCatalog(w))
+}
+
+// serveWaits is what the other process does, until it is killed.
+func serveWaits(dir, wait string) error {
+	d, err := time.ParseDuration(wait)
+	if err != nil {
+		return err
+	}
+	go func() { // it outlives the test by nothing
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	ctx := context.Background()
+	store, err := sqlstore.Open(ctx, filepath.Join(dir, "ebb.db"))
+	if err != nil {
+		return err
+	}
+	eng, err := waitsOf{dir, d}.engine(store, "timer")
+	if err != nil {
+		return err
+	}
+	return eng.Serve(ctx)
+}
+
+// serve starts the other process, and returns what kills it.
+func (w waitsOf) serve(t *testing.T) (kill func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "ENGINE_CHILD="+w.dir, "ENGINE_WAIT="+w.d.String())
+	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil { // open until it ends, or this process does
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		_ = cmd.Process.Kill() // again at the end of the test
+		_ = cmd.Wait()
+	}
+}
+
+// wentOn returns when the runs went on, as they noted it.
+func (w waitsOf) wentOn(t *testing.T) map[string][]time.Time {
+	t.Helper()
+	out := map[string][]time.Time{}
+	f, err := os.Open(w.journal())
+	if os.IsNotExist(err) {
+		return out
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		at := strings.LastIndexByte(lines.Text(), ' ')
+		micros, err := strconv.ParseInt(lines.Text()[at+1:], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[lines.Text()[:at]] = append(out[lines.Text()[:at]], time.UnixMicro(micros))
+	}
+	return out
+}
+
+// allAre waits until all runs are as they should be, or a run has gone on too
+// early; then it reports false.
+func (w waitsOf) allAre(t *testing.T, store storage.Store, early bool, is func(*storage.Run) bool) bool {
+	t.Helper()
+	for {
+		are := true
+		for _, id := range waitingRuns {
+			run, err := store.Run(t.Context(), id)
+			are = are && err == nil && is(&run)
+		}
+		if early && len(w.wentOn(t)) > 0 {
+			return false
+		}
+		if are {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// waitingRuns are the runs, each of the flow of its name, but for the one that
+// another began.
+var waitingRuns = []string{"timer", "retry", "deadline", "heartbeat", "token", "signal", "child", "of child"}
+
+// TestKilledWhileWaiting kills the process that serves runs in the middle of each
+// kind of wait, and starts another one: each run goes on once, and not before its
+// time; what came while nobody was there counts.
+func TestKilledWhileWaiting(t *testing.T) {
+	t.Parallel()
+	for d := 2 * time.Second; ; d *= 2 { // until the machine is fast enough to be killed in their middle
+		if waitsSurvive(t, waitsOf{t.TempDir(), d}) {
+			return
+		}
+	}
+}
+
+// waitsSurvive reports false when something went on before the process could be
+// killed.
+func waitsSurvive(t *testing.T, w waitsOf) bool {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), filepath.Join(w.dir, "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	kill := w.serve(t)
+	defer func() { kill() }()
+	for _, id := range waitingRuns {
+		if id == "of child" {
+			continue
+		}
+		eng, err := w.engine(store, id)
+		if err == nil {
+			err = eng.Start(t.Context(), id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits := func(run *storage.Run) bool { return run.Seq > 0 && run.Owner == "" && run.State == states.FlowRunning }
+	if !w.allAre(t, store, true, waits) {
+		return false
+	}
+	due := map[string]time.Time{}
+	for _, id := range waitingRuns {
+		run, err := store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		due[id] = run.Due
+	}
+	kill()
+	if len(w.wentOn(t)) > 0 {
+		return false
+	}
+	if err := store.Send(t.Context(), storage.Letter{Run: "signal", Kind: storage.LetterSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := store.RunTokens(t.Context(), "token")
+	if err != nil || len(tokens) != 1 {
+		t.Fatal(tokens, err)
+	}
+	if _, err := store.EndToken(t.Context(), tokens[0].ID, atom.Null, nil); err != nil {
+		t.Fatal(err)
+	}
+	kill = w.serve(t)
+	w.allAre(t, store, false, func(run *storage.Run) bool { return run.State.Ended() })
+	kill()
+	wentOn := w.wentOn(t)
+	for _, id := range waitingRuns {
+		run, err := store.Run(t.Context(), id)
+		_, letters, errBell := store.Bell(t.Context(), id)
+		switch at := wentOn[id]; {
+		case err != nil || errBell != nil:
+			t.Error(err, errBell)
+		case run.State != states.FlowSuccess || len(at) != 1 || len(letters) > 0:
+			t.Errorf("%s is %v, went on at %v, has %d letters left; want that it went on once", id, run.State, at, len(letters))
+		case at[0].Before(due[id].Truncate(time.Millisecond)):
+			t.Errorf("%s went on at %v, before it was due at %v", id, at[0], due[id])
+		}
+	}
+	return true
+}

@@ -1,0 +1,240 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// onEachStore runs a test in virtual time on records in memory and on a SQLite
+// file. join returns a store as another process has it.
+func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store)) {
+	t.Run("memory", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			records := storage.Memory()
+			test(t, func() storage.Store { return records.Join() })
+		})
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			crashdisk.Watch(t, dir) // for speed: it does not wait for the disk
+			test(t, func() storage.Store {
+				s, err := sqlstore.Open(t.Context(), filepath.Join(dir, "ebb.db"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				return s
+			})
+		})
+	})
+}
+
+// crowd counts what is executed at the same time, by flow and customer.
+type crowd struct {
+	mu        sync.Mutex
+	now, most map[string]int
+}
+
+// member is a process whose calls are counted, until it dies.
+type member struct {
+	*crowd
+
+	dead bool
+	mine map[string]int
+}
+
+func (c *crowd) member() *member { return &member{crowd: c, mine: map[string]int{}} }
+
+func (m *member) add(n int, keys ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, key := range keys {
+		if !m.dead {
+			m.mine[key] += n
+			m.now[key] += n
+			m.most[key] = max(m.most[key], m.now[key])
+		}
+	}
+}
+
+func (m *member) die() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dead = true
+	for key, n := range m.mine {
+		m.now[key] -= n
+	}
+}
+
+var customerKey = atom.NewKey[string]("customer")
+
+// flow returns a flow of a task that takes a minute, and then waits to be told
+// something.
+func (m *member) flow(name string) flow.Node {
+	type order struct {
+		Customer string `json:"customer"`
+	}
+	do := atom.Func("do", func(ctx context.Context, in order) (struct{}, error) {
+		keys := []string{name, name + " of " + in.Customer}
+		m.add(1, keys...)
+		defer m.add(-1, keys...)
+		select {
+		case <-time.After(time.Minute):
+		case <-ctx.Done():
+		}
+		return struct{}{}, ctx.Err()
+	})
+	return flow.Linear(name, do, atom.Awaits[string]("wait", "go", atom.Deferral{}))
+}
+
+func (m *member) engine(t *testing.T, s storage.Store, name string) *engine.Engine {
+	t.Helper()
+	return newEngine(t, m.flow(name), engine.WithStore(s), engine.Needs(customerKey))
+}
+
+func (c *crowd) start(t *testing.T, s storage.Store, name, id, customer string) {
+	t.Helper()
+	err := c.member().engine(t, s, name).Start(t.Context(), id, engine.With(customerKey, customer), engine.Labels(map[string]string{"customer": customer}))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waits reports whether a run waits to be told something, and nobody has it.
+func (c *crowd) waits(t *testing.T, s storage.Store, id string) bool {
+	t.Helper()
+	a, err := s.Atom(t.Context(), id, "wait")
+	if errors.Is(err, storage.ErrNotFound) {
+		return false
+	}
+	run, errRun := s.Run(t.Context(), id)
+	if err := errors.Join(err, errRun); err != nil {
+		t.Fatal(err)
+	}
+	return a.State == states.TaskRunning && run.Owner == ""
+}
+
+// TestLimits lets several processes serve runs of which only so many may be
+// driven at once, while others are not held up, and one of the processes dies
+// with places taken. Runs that only wait take no place.
+func TestLimits(t *testing.T) {
+	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+		c := &crowd{now: map[string]int{}, most: map[string]int{}}
+		outside := join()
+		for _, l := range []storage.Limit{{Flow: "order", Runs: 3}, {Flow: "order", Label: "customer", Runs: 1}} {
+			if err := outside.SetLimit(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const runs, customers = 12, 4
+		for i := range runs {
+			c.start(t, outside, "order", fmt.Sprint("order ", i), fmt.Sprint(i%customers))
+		}
+		c.start(t, outside, "other", "other", "1") // the last that is due
+		var served sync.WaitGroup
+		serve := func(ctx context.Context, s storage.Store) *member {
+			m := c.member()
+			for _, name := range []string{"order", "other"} {
+				served.Go(func() {
+					if err := m.engine(t, s, name).Serve(ctx); err != nil && !errors.Is(err, storage.ErrClosed) {
+						t.Error(err)
+					}
+				})
+			}
+			return m
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer served.Wait()
+		defer stop()
+		serve(ctx, join())
+		mortal, die := context.WithCancel(t.Context())
+		second := join()
+		dies := serve(mortal, second)
+
+		time.Sleep(90 * time.Second) // in the middle of the second ones
+		die()
+		dies.die()
+		if err := second.Close(); err != nil {
+			t.Error(err)
+		}
+		if !c.waits(t, outside, "other") {
+			t.Error("one that no limit counts was held up")
+		}
+		for i, begun := 0, time.Now(); i < runs; {
+			switch {
+			case c.waits(t, outside, fmt.Sprint("order ", i)):
+				i++
+			case time.Since(begun) > time.Hour:
+				t.Fatalf("order %d does not come to wait", i)
+			default:
+				time.Sleep(time.Second)
+			}
+		}
+		want := map[string]int{"order": 3, "other": 1, "other of 1": 1}
+		for i := range customers {
+			want[fmt.Sprint("order of ", i)] = 1
+		}
+		if diff := cmp.Diff(want, c.most); diff != "" {
+			t.Errorf("executed at once (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestRunWaitsForItsPlace lets Run wait as long as another run has the place, an
+// order not.
+func TestRunWaitsForItsPlace(t *testing.T) {
+	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+		s := &stage{do: script{"slow": func(context.Context, int) error { time.Sleep(10 * time.Minute); return nil }}}
+		store := join()
+		if err := store.SetLimit(t.Context(), storage.Limit{Runs: 1}); err != nil {
+			t.Fatal(err)
+		}
+		slow := newEngine(t, flow.Linear("slow", s.atom("slow")), engine.WithStore(store))
+		quick := newEngine(t, flow.Linear("quick", s.atom("quick")), engine.WithStore(store))
+		go func() {
+			if _, err := slow.Run(t.Context(), "slow"); err != nil {
+				t.Error(err)
+			}
+		}()
+		begun := time.Now()
+		time.Sleep(time.Minute)
+		if _, err := quick.Run(t.Context(), "unloaded", engine.Unload()); !errors.Is(err, storage.ErrLimited) {
+			t.Errorf("it does not say that there is no place: %v", err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		if _, err := quick.Run(ctx, "quick"); !errors.Is(err, engine.ErrStopped) {
+			t.Errorf("it was stopped while it waited: %v", err)
+		}
+		stop()
+		if _, err := quick.Order(t.Context(), "unloaded", engine.Abandon("")); err == nil || time.Since(begun) > 3*time.Minute {
+			t.Errorf("an order waited for a place: %v", err)
+		}
+		if _, err := quick.Run(t.Context(), "quick"); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took < 10*time.Minute || took > 10*time.Minute+time.Second {
+			t.Errorf("it had its place after %v", took)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// errTaken is what a goroutine is told that no longer drives the run.
+var errTaken = errors.New("engine: another goroutine drives the run")
+
+// live drives the run to rest. The goroutine that called Run watches meanwhile:
+// a lone call is made on the goroutine that drives, which spares the handing
+// over, and when that call lasts while something else happens, the run is taken
+// from it and driven by another.
+func (d *driver) live(first *scheduler.Order, rest []storage.Letter) error {
+	d.e.deliverTo(d)
+	defer d.e.deliverNoMore(d)
+	start := func() error { return d.start(first, rest) }
+	if d.yield != nil { // Steps wants all of it here
+		d.drive(start)
+		return d.outcome(<-d.rest)
+	}
+	go d.drive(start)
+	stop := d.ctx.Done()
+	for {
+		select {
+		case s := <-d.rest:
+			return d.outcome(s)
+		case <-stop:
+			stop = nil
+		case <-d.knock:
+		}
+		d.takeOver()
+	}
+}
+
+// outcome returns how the driving ended, or panics as it did. The run is given
+// back first: it goes on from its last commit when it is run again.
+func (d *driver) outcome(s stopped) error {
+	if s.panics != nil {
+		d.letGo(nil)
+		panic(s.panics)
+	}
+	return s.err
+}
+
+// called reports whether something wants to be looked at by the goroutine that
+// drives.
+func (d *driver) called() bool { return d.look.Load() || d.ctx.Err() != nil }
+
+// ring tells the run that letters have come.
+func (d *driver) ring() {
+	d.mail.Store(true)
+	d.call()
+}
+
+// call lets the goroutine that drives look around, if need be by taking the run
+// from the one that is in the middle of a call. It never waits.
+func (d *driver) call() {
+	d.look.Store(true)
+	for _, c := range []chan struct{}{d.wake, d.knock} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// takeOver takes the run from a goroutine that is in the middle of a call. What
+// that goroutine was driving is then like any call made elsewhere.
+func (d *driver) takeOver() {
+	c := d.here.Load()
+	if c == nil || !d.here.CompareAndSwap(c, nil) {
+		return
+	}
+	d.takeOff(c)
+	go d.drive(d.loop)
+}
+
+// stopped is how a goroutine ended that drove the run: with an error, or with a
+// panic of an observer, which is passed on to who called Run.
+type stopped struct {
+	err    error
+	panics any
+}
+
+// drive is the life of a goroutine that drives the run.
+func (d *driver) drive(work func() error) {
+	var s stopped
+	s.err = d.guarded(work, &s.panics)
+	if errors.Is(s.err, errTaken) {
+		return
+	}
+	d.stopAtoms()
+	d.leaveRoom()
+	d.s.Rest()
+	d.rest <- s
+}
+
+func (d *driver) guarded(work func() error, panics *any) error {
+	defer func() {
+		if *panics = recover(); *panics != nil {
+			d.e.log.Error("the run stops: a panic", "run", d.claim.Run, "panic", *panics, "stack", string(debug.Stack()))
+		}
+	}()
+	return work()
+}

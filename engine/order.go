@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An Order is what an operator wants of a run; one of the functions below makes
+// it. It goes by letter, so it reaches the run whoever owns it. The letter is
+// there until the order has been followed: when the owner dies before that, the
+// next one follows it, and an order can be followed twice without harm. Orders
+// are followed in the order in which they came.
+type Order struct {
+	kind string
+	path string
+	why  *atom.Failure
+	body orderBody
+	err  error
+}
+
+// orderBody is what else an order says, as its letter carries it.
+type orderBody struct {
+	Undo  bool                  `json:"undo,omitempty"`
+	Input map[string]atom.Value `json:"input,omitempty"`
+}
+
+// The kinds of letters that are orders.
+const (
+	letterSuspend     = "suspend"
+	letterCancel      = "cancel"
+	letterRevertTo    = "revert-to"
+	letterRetry       = "retry"
+	letterRetryRevert = "retry-revert"
+	letterSkip        = "skip"
+)
+
+// Hold lets a run come to rest: what executes ends by itself, nothing more is
+// started. It stays suspended, also where runs are served, until it is run again.
+// It is refused when the run has ended. See [Suspend], which needs no engine.
+func Hold() Order { return Order{kind: letterSuspend} }
+
+// Cancel ends a run and undoes what it did: what executes is cancelled, then all
+// is reverted, but for what a point of no return keeps. A run that has succeeded
+// is undone too. The run's outcome is Cancelled; why is kept as its failure, under
+// [atom.CodeCancelled], and [Engine.Order] returns it within *[RevertedError], or
+// within *[FailedError] when nothing was undone or undoing failed. It is refused
+// when the run is REVERTED.
+func Cancel(why string) Order {
+	return Order{kind: letterCancel, why: cancelled(why), body: orderBody{Undo: true}}
+}
+
+// CancelWith is [Cancel] with a failure of the caller's own.
+func CancelWith(why *atom.Failure) Order {
+	return Order{kind: letterCancel, why: why, body: orderBody{Undo: true}}
+}
+
+// Abandon ends a run and leaves what it did as it is: what executes is
+// cancelled, and nothing is undone, or nothing more. The run ends FAILURE with
+// the outcome Cancelled, and [Engine.Order] returns *[FailedError]. It is refused
+// when the run is REVERTED.
+func Abandon(why string) Order { return Order{kind: letterCancel, why: cancelled(why)} }
+
+// AbandonWith is [Abandon] with a failure of the caller's own.
+func AbandonWith(why *atom.Failure) Order { return Order{kind: letterCancel, why: why} }
+
+// RevertTo undoes all that came after the atom, which itself stays done, and
+// lets the run come to rest there. Run it again, and it goes forward from there.
+// What does not depend on the atom, directly or not, is left as it is. The run is
+// held, and [Engine.Order] returns [ErrSuspended]. It is refused when there is no
+// such atom, or when a point of no return is in the way.
+//
+// A run of a language goes back to an entry of its undo stack, and ends there:
+// FAILURE, with the outcome Cancelled. It is refused for a path that is not on the
+// stack, see [Engine.Preview].
+func RevertTo(path string) Order { return Order{kind: letterRevertTo, path: path} }
+
+// RetryFrom lets a run go on from the atom, whatever its end was: the atom and
+// all that came after it is undone, as far as it was done, and runs again, as new
+// incarnations. With no path it goes on from where it failed: what is done, and
+// depends on nothing that is not, stays done. Inputs replace those of the same
+// name; the others stay. [Engine.Order] returns as [Engine.Run] does. It is
+// refused when there is no such atom, when a point of no return is in the way, and
+// for runs of languages.
+func RetryFrom(path string, inputs ...InputOption) Order {
+	o := Order{kind: letterRetry, path: path}
+	b := beginning{inputs: map[string]atom.Value{}}
+	for _, in := range inputs {
+		if err := in.begin(&b); err != nil {
+			o.err = err
+		}
+	}
+	o.body.Input = b.inputs
+	return o
+}
+
+// RetryRevert tries again what could not be undone, with all the attempts that
+// its policy gives: the atom, or with no path all of it; then the undoing goes on.
+// It is refused when no revert of the run, or not that one, has failed.
+func RetryRevert(path string) Order { return Order{kind: letterRetryRevert, path: path} }
+
+// Skip counts an atom that could not be undone as undone, because somebody has
+// cleaned up by hand; then the undoing goes on. In a run of a language it is the
+// one that the undoing came to a stop at, and the path may be left out. It is
+// refused when the revert of that atom has not failed.
+func Skip(path string) Order { return Order{kind: letterSkip, path: path} }
+
+func cancelled(why string) *atom.Failure {
+	return &atom.Failure{Code: atom.CodeCancelled, Message: why}
+}
+
+var errNoOrder = errors.New("engine: the order is empty; make one with engine.Cancel, engine.RetryFrom and their like")
+
+// ErrRefused is returned, wrapped, when an order makes no sense for a run as it
+// is. The run is left so. The error says why.
+var ErrRefused = errors.New("engine: the order cannot be followed")
+
+// Send gives an order to a run, whoever owns it, and does not wait for it. A run
+// that nobody owns follows it when somebody serves or runs it. Whether the order
+// makes sense is found out only then: one that does not is dropped, and logged.
+// Send returns an error that wraps [storage.ErrNotFound] when there is no such
+// run, and that of an input which does not encode.
+func Send(ctx context.Context, store storage.Letterbox, run string, o Order) error {
+	l, err := o.letter(run)
+	if err != nil {
+		return err
+	}
+	return store.Send(ctx, l)
+}
+
+func (o *Order) letter(run string) (storage.Letter, error) {
+	if o.err != nil {
+		return storage.Letter{}, o.err
+	}
+	if o.kind == "" {
+		return storage.Letter{}, errNoOrder
+	}
+	body, err := atom.Encode(o.body)
+	return storage.Letter{Run: run, Kind: o.kind, Path: o.path, Failure: o.why, Body: body}, err
+}
+
+// Order gives an order to a run and returns when the run has come to rest, as
+// [Engine.Run] does, with the same errors. When somebody else owns the run it
+// waits for them; when they die it goes on itself. When ctx ends meanwhile it
+// returns [ErrStopped]; an order that was given is followed all the same, by
+// whoever has the run. It returns an error that wraps [ErrRefused] when the order
+// makes no sense for the run as it is, which then stays so, and *[StoreError],
+// which wraps [storage.ErrNotFound] when there is no such run.
+func (e *Engine) Order(ctx context.Context, id string, o Order) (*Result, error) {
+	if _, err := o.letter(id); err != nil {
+		return nil, err
+	}
+	if o.kind == letterSuspend {
+		run, err := Suspend(ctx, e.store, id)
+		if err != nil {
+			return nil, err
+		}
+		return e.result(ctx, &run, nil)
+	}
+	for {
+		res, err := e.take(ctx, id, &o)
+		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
+			return res, err
+		}
+		if o.kind != "" { // sent once
+			if err := e.send(ctx, id, &o); err != nil {
+				return nil, err
+			}
+		}
+		run, err := WhileOwned(ctx, e.store, id)
+		if err != nil {
+			return nil, err
+		}
+		if done, err := e.followed(ctx, &run); done || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return e.result(ctx, &run, nil)
+		}
+	}
+}
+
+// send gives an order to the owner of a run, unless it makes no sense for the
+// run as it is.
+func (e *Engine) send(ctx context.Context, id string, o *Order) error {
+	if o.kind != letterCancel { // that makes sense always, and the run may be large
+		d, _, err := e.look(ctx, id)
+		if err != nil {
+			return err
+		}
+		defer d.release()
+		if err := d.refuse(o); err != nil {
+			return err
+		}
+	}
+	if err := Send(ctx, e.store, id, *o); err != nil {
+		return wrapStore(id, err)
+	}
+	*o = Order{}
+	return nil
+}
+
+// followed reports whether a run has come to rest and no order waits for it.
+func (e *Engine) followed(ctx context.Context, run *storage.Run) (bool, error) {
+	if !rests(run) {
+		return false, nil
+	}
+	_, letters, err := e.store.Bell(ctx, run.ID)
+	for i := range letters {
+		if _, ok := ordered(&letters[i]); ok {
+			return false, nil
+		}
+	}
+	return true, wrapStore(run.ID, err)
+}
+
+// take takes the run over and drives it to rest, beginning with an order if
+// there is one.
+func (e *Engine) take(ctx context.Context, id string, o *Order) (*Result, error) {
+	d, snap, err := e.begun(ctx, id, e.store.Seize, nil)
+	if err != nil {
+		return nil, err
+	}
+	if o.kind != "" {
+		if err = d.refuse(o); err == nil {
+			err = wrapStore(id, Send(ctx, e.store, id, *o))
+		}
+		if err != nil {
+			d.release()
+			return nil, errors.Join(err, e.giveBack(ctx, d.claim, snap))
+		}
+		o.kind = ""
+	}
+	if d.bell, snap.Letters, err = e.store.Bell(ctx, id); err != nil {
+		d.release()
+		return nil, errors.Join(wrapStore(id, err), e.giveBack(ctx, d.claim, snap))
+	}
+	return e.finish(ctx, d, snap, toObey, nil)
+}

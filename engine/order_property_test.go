@@ -1,0 +1,57 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestOrderProperty gives orders to random flows at random moments, which may
+// also die: who is held goes on to the same end; what is cancelled is undone, and
+// what is abandoned stays as it is, and the world is as the states say.
+func TestOrderProperty(t *testing.T) {
+	const times = 500
+	check(t, times, func(rt *rapid.T) { orderAnywhere(t, rt) })
+}
+
+func orderAnywhere(t *testing.T, rt *rapid.T) {
+	f := anyFlow(rt)
+	c := conditions{
+		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
+		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
+		seed:     rapid.Uint64Range(1, 1000).Draw(rt, "pace"),
+	}
+	alone := inBubbleOf(t, inMemory(), f, c)
+	alone.report(rt, f, c)
+	orders := map[string]engine.Order{"hold": engine.Hold(), "cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough")}
+	kind := rapid.SampledFrom([]string{"hold", "cancel", "abandon"}).Draw(rt, "order")
+	order := orders[kind]
+	c.order, c.orderAt = &order, rapid.IntRange(1, 2*alone.commits).Draw(rt, "given at")
+	for range rapid.IntRange(0, 2).Draw(rt, "deaths") {
+		c.deaths = append(c.deaths, death{
+			commit: rapid.IntRange(1, alone.commits).Draw(rt, "commit"),
+			after:  rapid.Bool().Draw(rt, "after it is made"),
+		})
+	}
+	got := inBubbleOf(t, inMemory(), f, c)
+	got.report(rt, f, c)
+	if alone.stuck || got.stuck {
+		return
+	}
+	if kind == "hold" || !got.ordered {
+		if diff := cmp.Diff(alone.upshot, got.upshot); diff != "" {
+			rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +ordered):\n%s", f, c, diff)
+		}
+		return
+	}
+	if got.End != storage.Cancelled && got.End != alone.End {
+		rt.Fatalf("%s\n%+v\n%s ended %v", f, c, kind, got.End)
+	}
+	if kind == "cancel" && got.End == storage.Cancelled && len(got.Left) > 0 {
+		rt.Fatalf("%s\n%+v\nwas cancelled and left %v", f, c, got.Left)
+	}
+}

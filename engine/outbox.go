@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Sender sends one message out of the database. It is called at least once for
+// each, always with the same ID, by which the receiver can tell a repetition.
+// Messages of one run to one target come in order: the next one when the one
+// before was sent. An error lets it be sent again later.
+type Sender func(ctx context.Context, out storage.Outgoing) error
+
+// WithSender lets [Engine.Serve] send what runs leave in the outbox, see
+// [Engine.Dispatch].
+func WithSender(send Sender) Option {
+	return option(func(e *Engine) error {
+		if send == nil {
+			return errors.New("engine: the sender is nil")
+		}
+		e.sender = send
+		return nil
+	})
+}
+
+// How messages are sent.
+const (
+	sendTime     = 30 * time.Second // what one sending may take; for so long nobody else sends it
+	sendTries    = 20               // then it is parked, until a human releases it
+	sendAtOnce   = 16               // messages of different runs or targets
+	firstResend  = time.Second
+	lastResend   = 10 * time.Minute
+	resendJitter = 0.5
+)
+
+// resend is the wait after a sending that failed.
+var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
+
+// Dispatch sends what runs leave in the outbox, until ctx ends: in order for each
+// run and target, again after a growing wait when that fails, and parked with its
+// error after 20 tries; then what follows it waits, too, until somebody releases
+// it by [storage.Store.Unsent]. A message whose sender died is sent again, under
+// the same ID, within 30 s. It returns the store's error when the store cannot
+// say what there is to send, and nil when ctx ended. Any number of processes may
+// do so at once.
+func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
+	for {
+		rung := e.store.Rung()
+		out, err := e.store.Outgoing(ctx, e.now(), sendAtOnce)
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // whatever the store says of that
+		case err != nil:
+			return err
+		}
+		var sending sync.WaitGroup
+		for i := range out {
+			sending.Go(func() { e.sendOne(ctx, send, out[i]) })
+		}
+		sending.Wait()
+		if len(out) > 0 {
+			continue // what came behind them
+		}
+		t := time.NewTimer(lookAgain)
+		select {
+		case <-rung:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+}
+
+// sendOne sends one message, and stores what became of it. While it is being sent
+// nobody else finds it.
+func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
+	out.Attempts++
+	out.NotUntil = e.now().Add(sendTime)
+	if err := e.store.Unsent(ctx, out); err != nil {
+		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // else another has sent it meanwhile
+			e.log.Error("the outbox cannot be written", "error", err)
+		}
+		return
+	}
+	sending, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	err := send(sending, out)
+	storing := context.WithoutCancel(ctx) // what was done is stored, though the process is to stop
+	if err == nil {
+		err = e.store.Sent(storing, out.N)
+	} else {
+		out.Error = clip(err.Error())
+		out.Parked = out.Attempts >= sendTries
+		out.NotUntil = e.now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
+		e.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)
+		err = e.store.Unsent(storing, out)
+	}
+	if err != nil {
+		e.log.Error("it cannot be stored what became of a message; it is sent again", "run", out.Run, "id", out.ID, "error", err)
+	}
+}

@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// shown are features by name, each with a few lines that show it. They run in
+// virtual time, each on a stage of its own.
+type shown map[string]func(t *testing.T, s *stage)
+
+var allShown = []shown{patterns, deciders, arguments, retries, badEnds, resting, watching}
+
+// TestParity shows what TaskFlow can in Ebb's way, through the public API only.
+// docs/reference/taskflow-parity.md says which of TaskFlow's features is shown by
+// which subtest.
+func TestParity(t *testing.T) {
+	t.Parallel()
+	for _, features := range allShown {
+		for name, show := range features {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) { show(t, &stage{}) })
+			})
+		}
+	}
+}
+
+// inOrder lets atoms execute one after the other, so that tests can tell in which
+// order.
+var inOrder = engine.WithParallelism(1)
+
+// play runs a flow to its end, which must be a success.
+func play(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Result {
+	t.Helper()
+	res, err := newEngine(t, root, append([]engine.Option{inOrder}, opts...)...).Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// undone runs a flow that is undone, and returns why.
+func undone(t *testing.T, root flow.Node, opts ...engine.Option) []*atom.Failure {
+	t.Helper()
+	_, err := newEngine(t, root, append([]engine.Option{inOrder}, opts...)...).Run(t.Context(), "r")
+	return reverted(t, err).Failures
+}
+
+// wantRefused expects a mistake of the definition to be told before anything runs.
+func wantRefused(t *testing.T, kind error, root flow.Node, opts ...engine.Option) {
+	t.Helper()
+	if _, err := engine.New(root, opts...); !errors.Is(err, kind) {
+		t.Errorf("got %v; want %v", err, kind)
+	}
+}
+
+// wantValue compares the value of a symbol at the end.
+func wantValue(t *testing.T, res *engine.Result, symbol, want string) {
+	t.Helper()
+	if v, ok := res.Value(symbol); !ok || v.String() != want {
+		t.Errorf("%s is %s; want %s", symbol, v, want)
+	}
+}

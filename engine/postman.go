@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A postman tells the runs that an engine drives when letters have come for
+// them. It works as long as there are any.
+type postman struct {
+	mu   sync.Mutex
+	runs map[string]*driver
+	idle chan struct{} // closed when the last run is gone
+	gone chan struct{} // closed when the postman is, too
+
+	rounds atomic.Int64 // on which something was to be delivered
+}
+
+// deliverTo lets letters reach a run. When the postman was on his way since the
+// run was begun, he may have had one for it.
+func (e *Engine) deliverTo(d *driver) {
+	p := &e.post
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.runs) == 0 {
+		p.runs = map[string]*driver{}
+		p.idle, p.gone = make(chan struct{}), make(chan struct{})
+		go e.work(p.idle, p.gone)
+	}
+	p.runs[d.claim.Run] = d
+	if p.rounds.Load() != d.rounds {
+		d.ring()
+	}
+}
+
+// deliverNoMore is called once for each deliverTo. When no run is left it waits
+// for the postman to have gone.
+func (e *Engine) deliverNoMore(d *driver) {
+	p := &e.post
+	p.mu.Lock()
+	delete(p.runs, d.claim.Run)
+	gone := p.gone
+	last := len(p.runs) == 0
+	if last {
+		close(p.idle)
+	}
+	p.mu.Unlock()
+	if last {
+		<-gone
+	}
+}
+
+// work asks which runs were rung each time some may have been. A question that
+// fails is asked again a little later.
+func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
+	defer close(gone)
+	const pause = 100 * time.Millisecond
+	since := int64(0)
+	for {
+		rung := e.store.Rung()
+		var again <-chan time.Time
+		rings, now, err := e.store.Rang(context.Background(), since)
+		if errors.Is(err, storage.ErrClosed) { // it will never ring again: whoever looks will see that
+			e.post.ringAll()
+		}
+		if err != nil {
+			e.log.Debug("the store was asked in vain for whom letters have come", "error", err)
+			again = time.After(pause)
+		} else {
+			since = now
+			e.post.ring(rings)
+		}
+		select {
+		case <-rung:
+		case <-again:
+		case <-idle:
+			return
+		}
+	}
+}
+
+func (p *postman) ringAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range p.runs {
+		d.ring()
+	}
+}
+
+func (p *postman) ring(rings []storage.Ring) {
+	if len(rings) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rounds.Add(1)
+	for i := range rings {
+		if d := p.runs[rings[i].Run]; d != nil {
+			d.ring()
+		}
+	}
+}

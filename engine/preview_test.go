@@ -1,0 +1,102 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// inTurn is a language whose flows do one thing after the other.
+type inTurn []flow.Spec
+
+func (l inTurn) Grow(ask *flow.Ask) flow.Growth {
+	next := 0
+	switch ask.Cause.Kind {
+	case flow.Begin:
+	case flow.Ended:
+		if err := ask.Memory.Decode(&next); err != nil {
+			return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Memory", Message: err.Error()}}}
+		}
+	default:
+		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: "Stopped"}}}
+	}
+	if next == len(l) {
+		return flow.Growth{End: &flow.End{Value: atom.Null}}
+	}
+	return flow.Growth{Add: []flow.Spec{l[next]}, Memory: atom.MustEncode(next + 1)}
+}
+
+func (l inTurn) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+
+// TestPreviewGrowing tells of a run that is being driven what would be undone,
+// which is then what is: what executes, and what was done since the point of no
+// return.
+func TestPreviewGrowing(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		work := func(name string, pivot bool) flow.Spec {
+			return flow.Spec{Name: name, Kind: flow.Work, Task: "do:" + name, Undo: &flow.Undo{Task: "do:undo " + name}, Pivot: pivot}
+		}
+		s := &stage{do: script{"e": untilCancelled}}
+		eng := newEngine(t, flow.Growing("f", inTurn{work("a", false), work("b", true), work("c", false), work("d", false), work("e", false)}),
+			append(opts, engine.WithTasks(parts{s}))...)
+		go func() {
+			_, err := eng.Run(t.Context(), "r")
+			_ = failed(t, err)
+		}()
+		time.Sleep(time.Minute)
+		for _, test := range []struct {
+			o    engine.Order
+			want []string
+		}{
+			{engine.Cancel(""), []string{"e", "d", "c"}},
+			{engine.RevertTo("c"), []string{"e", "d"}},
+			{engine.Abandon(""), nil},
+		} {
+			undone, err := eng.Preview(t.Context(), "r", test.o)
+			if diff := cmp.Diff(test.want, undone); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		}
+		if _, err := eng.Preview(t.Context(), "r", engine.RevertTo("a")); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("before the point of no return: %v", err)
+		}
+		s.took()
+		_, err := eng.Order(t.Context(), "r", engine.Cancel(""))
+		_ = failed(t, err)
+		synctest.Wait()
+		wantActs(t, s, "undo e", "undo d done", "undo c done")
+	})
+}
+
+// TestMendTheRightOne refuses to try again or skip what the undoing of a run did
+// not come to a stop at.
+func TestMendTheRightOne(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		after := func(context.Context, int) error { time.Sleep(time.Second); return nil }
+		s := &stage{do: script{"c": after, "d": alwaysFails}, undo: script{"undo b": failsOnce}}
+		eng := newTrip(t, s, opts...)
+		_, err := eng.Run(t.Context(), "r")
+		_ = failed(t, err)
+		s.took()
+		for _, o := range []engine.Order{engine.Skip("A"), engine.RetryRevert("A")} {
+			if _, err := eng.Order(t.Context(), "r", o); !errors.Is(err, engine.ErrRefused) {
+				t.Errorf("got %v", err)
+			}
+		}
+		undone, err := eng.Preview(t.Context(), "r", engine.Skip("P[0]/B"))
+		if diff := cmp.Diff([]string{"A"}, undone); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		_, err = eng.Order(t.Context(), "r", engine.Skip("P[0]/B"))
+		_ = reverted(t, err)
+		wantActs(t, s, "undo a done")
+	})
+}

@@ -1,0 +1,282 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// The tests of scale measure on a SQLite file with synchronous=FULL, and log
+// what they find. How large they are says EBB_SCALE: so many steps, tasks, and
+// waiting runs.
+
+// scale returns EBB_SCALE, or what is enough to see that nothing grows.
+func scale(t *testing.T, few int) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv("EBB_SCALE"))
+	if err != nil && testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if err != nil {
+		return few
+	}
+	return n
+}
+
+func openScale(t *testing.T) (store *sqlstore.Store, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "ebb.db")
+	store, err := sqlstore.Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store, file
+}
+
+// liveHeap returns how many bytes are in use after collection.
+func liveHeap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+const mib = 1 << 20
+
+// resident returns how much memory the process has, and had at most, in MiB; 0
+// where the system does not say.
+func resident() (now, peak int64) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0
+	}
+	kib := func(name string) int64 {
+		_, rest, _ := strings.Cut(string(status), name+":")
+		fields := strings.Fields(rest)
+		if len(fields) == 0 {
+			return 0
+		}
+		n, _ := strconv.ParseInt(fields[0], 10, 64)
+		return n
+	}
+	return kib("VmRSS") >> 10, kib("VmHWM") >> 10
+}
+
+func sizeOf(t *testing.T, file string) int64 {
+	t.Helper()
+	sum := int64(0)
+	for _, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(file + suffix); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+// stepwise is a language that adds one task after the other, to so many.
+type stepwise struct {
+	steps   int
+	reverts bool
+}
+
+// Grow counts in the memory of the flow.
+func (l stepwise) Grow(ask *flow.Ask) flow.Growth {
+	n, _ := strconv.Atoi(ask.Memory.String())
+	if n == l.steps {
+		return done(nil)
+	}
+	spec := flow.Spec{Name: "step" + strconv.Itoa(n), Task: "do", Input: atom.MustEncode(n)}
+	if l.reverts {
+		spec.Undo = &flow.Undo{Task: "undo"}
+	}
+	return flow.Growth{Memory: atom.FromJSON(strconv.AppendInt(nil, int64(n+1), 10)), Add: []flow.Spec{spec}}
+}
+
+func (stepwise) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+
+// steps are the tasks of stepwise.
+type steps struct{ each func() }
+
+func (s steps) Task(string) (atom.Body, error) { return s, nil }
+
+func (s steps) Execute(context.Context, atom.Values) (atom.Value, error) {
+	s.each()
+	return atom.Null, nil
+}
+
+func (s steps) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+func (steps) Reverts() bool { return true }
+
+// TestScaleLoop lets one run do step after step, stops it in the middle, goes on,
+// and looks at the heap: late there is no more of it than early, also when all
+// can be undone.
+func TestScaleLoop(t *testing.T) {
+	n := scale(t, 20_000)
+	for _, reverts := range []bool{false, true} {
+		store, file := openScale(t)
+		var (
+			did   int
+			heaps []string
+			low   int64
+			high  int64
+			ctx   context.Context
+			stop  context.CancelFunc
+			again time.Time
+			took  time.Duration
+		)
+		eng := newEngine(t, flow.Growing("loop", stepwise{n, reverts}), engine.WithStore(store), engine.WithTasks(steps{func() {
+			if !again.IsZero() {
+				took, again = time.Since(again), time.Time{}
+			}
+			switch did++; did {
+			case n / 2:
+				stop()
+			case n / 100, n / 10, n:
+				heap := liveHeap()
+				heaps = append(heaps, fmt.Sprintf("%.1f MiB after %d", float64(heap)/mib, did))
+				if low == 0 || heap < low {
+					low = heap
+				}
+				high = max(high, heap)
+			}
+		}}))
+		ctx, stop = context.WithCancel(t.Context())
+		defer stop()
+		begun := time.Now()
+		_, err := eng.Run(ctx, "r")
+		if !errors.Is(err, engine.ErrStopped) {
+			t.Fatal(err)
+		}
+		again = time.Now()
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		whole := time.Since(begun)
+		t.Logf("%d steps, with revert %v: live heap %s; %.0f steps/s, %d B a step on disk; gone on with from the middle after %v",
+			n, reverts, strings.Join(heaps, ", "), float64(n)/whole.Seconds(), sizeOf(t, file)/int64(n), took.Round(time.Microsecond))
+		if high-low > 8*mib {
+			t.Errorf("the live heap grew by %d MiB", (high-low)/mib)
+		}
+		if took > 100*time.Millisecond {
+			t.Errorf("it took %v to go on", took)
+		}
+	}
+}
+
+// TestScaleTasks runs one flow of many tasks.
+func TestScaleTasks(t *testing.T) {
+	n := scale(t, 5_000)
+	store, file := openScale(t)
+	before := liveHeap()
+	eng := newEngine(t, flow.Unordered("f", tasks(n, false)...), engine.WithStore(store))
+	compiled := liveHeap()
+	begun := time.Now()
+	res, err := eng.Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := time.Since(begun)
+	after := liveHeap()
+	runtime.KeepAlive(eng)
+	runtime.KeepAlive(res)
+	_, peak := resident()
+	t.Logf("%d tasks: %d B of live heap a task compiled, %d B with its run; %.0f tasks/s, %d B a task on disk, at most %d MiB resident",
+		n, (compiled-before)/int64(n), (after-before)/int64(n), float64(n)/whole.Seconds(), sizeOf(t, file)/int64(n), peak)
+}
+
+// TestScaleWaiting makes many runs that wait, and wakes them.
+func TestScaleWaiting(t *testing.T) {
+	n := scale(t, 2_000)
+	store, file := openScale(t)
+	payload := atom.MustEncode(map[string]string{"order": strings.Repeat("x", 187)})
+	var ended, waits atomic.Int64
+	root := flow.Linear("f", atom.Awaits[map[string]string]("wait", "go", atom.Deferral{}))
+	eng := newEngine(t, root, engine.WithStore(store), engine.WithObserver(func(ev engine.Event) {
+		switch {
+		case ev.Kind == engine.FlowChanged && ev.To == "SUCCESS":
+			ended.Add(1)
+		case ev.Kind == engine.AtomChanged && ev.To == "RUNNING":
+			waits.Add(1)
+		}
+	}))
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- eng.Serve(ctx) }()
+
+	cpu := cpuTime()
+	begun := time.Now()
+	together(t, n, func(id string) error { return eng.Start(t.Context(), id, engine.Input(payload)) })
+	started := time.Since(begun)
+	for {
+		if due, err := store.Runs(t.Context(), storage.RunQuery{Due: time.Now(), Limit: 1}); err != nil {
+			t.Fatal(err)
+		} else if len(due) == 0 && waits.Load() >= int64(n) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	made := time.Since(begun)
+	heap := liveHeap()
+	now, peak := resident()
+	t.Logf("%d runs made: %.0f/s (started: %.0f/s), %.0f us of CPU a run; live heap %d MiB, resident %d MiB, at most %d MiB; %d B a run on disk",
+		n, float64(n)/made.Seconds(), float64(n)/started.Seconds(), float64((cpuTime()-cpu).Microseconds())/float64(n), heap/mib, now, peak, sizeOf(t, file)/int64(n))
+
+	cpu = cpuTime()
+	begun = time.Now()
+	together(t, n, func(id string) error {
+		return store.Send(t.Context(), storage.Letter{Run: id, Kind: "signal", Name: "go", Body: payload})
+	})
+	sent := time.Since(begun)
+	for ended.Load() < int64(n) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	woken := time.Since(begun)
+	_, peak = resident()
+	t.Logf("%d runs woken: %.0f/s (sent: %.0f/s), %.0f us of CPU a run; at most %d MiB resident; %d B a run on disk",
+		n, float64(n)/woken.Seconds(), float64(n)/sent.Seconds(), float64((cpuTime()-cpu).Microseconds())/float64(n), peak, sizeOf(t, file)/int64(n))
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// together calls do with the ids of n runs, some side by side.
+func together(t *testing.T, n int, do func(id string) error) {
+	t.Helper()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
+				if err := do(fmt.Sprint("run-", i)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

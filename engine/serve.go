@@ -1,0 +1,332 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// ErrWaiting is returned, with [Unload] and without a result, when a run does
+// nothing but wait: for a time, a letter, or somebody who has a token. It was
+// given back to the store, and holds nothing but rows until it is run again.
+var ErrWaiting = errors.New("engine: the run waits")
+
+// Unload lets Run return [ErrWaiting] as soon as the run does nothing but wait,
+// instead of waiting with it.
+func Unload() RunOption { return unload{} }
+
+type unload struct{}
+
+func (unload) begin(*beginning) error { return nil }
+
+// Start makes a run that is to be driven by whoever serves it, see
+// [Engine.Serve], or runs it. Nothing of it is executed yet. It returns
+// [flow.Problems] when the flow needs inputs that are not given, and
+// *[StoreError], which wraps [storage.ErrExists] when there is a run of that id.
+func (e *Engine) Start(ctx context.Context, id string, opts ...RunOption) error {
+	b, err := e.begin(id, opts)
+	if err != nil {
+		return err
+	}
+	b.run.Created = e.now()
+	b.run.Due = b.run.Created
+	b.run.Input = storage.Held{Data: b.whole}
+	return wrapStore(id, e.store.Create(ctx, b.run))
+}
+
+// DefaultSlots is how many runs are driven at once unless [WithSlots] says
+// otherwise.
+const DefaultSlots = 100
+
+// WithSlots limits how many runs [Engine.Serve] drives at once, and how many runs
+// that others began are driven beside these. Runs that only wait take no slot.
+func WithSlots(n int) Option {
+	return option(func(e *Engine) error {
+		if n < 1 {
+			return fmt.Errorf("engine: %d slots; want at least 1", n)
+		}
+		e.slots = n
+		return nil
+	})
+}
+
+// WithOffers says what this process has to offer to runs that need it: those with
+// the label "needs.gpu" = "a100" are driven by [Engine.Serve] only where "gpu" is
+// "a100".
+func WithOffers(offers map[string]string) Option {
+	return option(func(e *Engine) error { e.offers = maps.Clone(offers); return nil })
+}
+
+// An Intake makes new runs, up to free of them, and returns how many it made.
+type Intake func(ctx context.Context, free int) (made int, err error)
+
+// WithIntake lets [Engine.Serve] ask for new runs when it has slots that no run
+// wants that is there already. It asks when the store rings, and once a second. An
+// error ends Serve.
+func WithIntake(in Intake) Option {
+	return option(func(e *Engine) error { e.intake = in; return nil })
+}
+
+// WithDrain sets how long what executes may still take when [Engine.Serve] is to
+// stop. Nothing more is begun meanwhile; what ends is recorded, and its run is then
+// anybody's. What has not ended by then is told to, see [WithGrace]. The default is
+// 0: it is told at once.
+func WithDrain(d time.Duration) Option {
+	return option(func(e *Engine) error {
+		if d < 0 {
+			return fmt.Errorf("engine: drain for %v; want 0 or more", d)
+		}
+		e.drain = d
+		return nil
+	})
+}
+
+// Serve drives the runs that want to be driven until ctx ends: those that were
+// started, whose timers are due, to whom letters have come, and whose owner has
+// died, as far as limits leave a place for them (see [storage.Limiter]); with a [Catalog] those of any flow, else those of the engine's own. It
+// looks when the store rings, and once a second. Runs that are held are left
+// alone. How runs end is known from the store and by [WithObserver]; what cannot
+// be driven is logged and tried again.
+//
+// It returns when all that it drives has come to a stop: nil when ctx ended, the
+// store's error when the store cannot say what is due. Any number of processes
+// may serve one store.
+func (e *Engine) Serve(ctx context.Context) error {
+	s := &server{e: e, busy: map[string]bool{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1)}
+	driving, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		patience := time.AfterFunc(e.drain, cut)
+		s.runs.Wait()
+		patience.Stop()
+		cut()
+	}()
+	if e.sender != nil {
+		sending, stop := context.WithCancel(ctx)
+		defer stop()
+		s.runs.Go(func() { s.send(sending) })
+	}
+	for {
+		rung := e.store.Rung()
+		wait, err := s.look(ctx, driving)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-rung:
+		case <-s.again:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+}
+
+// send sends what runs leave in the outbox, also when the store cannot be read for
+// a while.
+func (s *server) send(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := s.e.Dispatch(ctx, s.e.sender); err != nil {
+			s.e.log.Error("the outbox cannot be read", "error", err)
+			t := time.NewTimer(lookAgain)
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+			}
+			t.Stop()
+		}
+	}
+}
+
+// A server drives runs side by side.
+type server struct {
+	e     *Engine
+	slots chan struct{}
+	again chan struct{} // something is due that was left out because it was being driven
+	runs  sync.WaitGroup
+
+	mu   sync.Mutex
+	busy map[string]bool // those being driven; true when they were left out since
+}
+
+// lookForOthers is how long a run is left alone whose flow is not known here, or has
+// changed.
+const lookForOthers = time.Minute
+
+// lookAgain is the pause between looks for runs that are due, when nothing rings.
+const lookAgain = time.Second
+
+// look drives what is due, and returns how long to wait before the next look.
+func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
+	for {
+		if err := s.e.giveBackLeft(ctx, ""); err != nil {
+			return 0, err
+		}
+		free := s.free(ctx)
+		if free == 0 {
+			return 0, nil
+		}
+		now := s.e.now()
+		q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: free}
+		if s.e.catalog == nil {
+			q.Flow = s.e.plan.Flow
+		}
+		due, next, err := s.e.store.Due(ctx, q)
+		for range free - len(due) {
+			<-s.slots
+		}
+		if err != nil {
+			return 0, err
+		}
+		for i := range due {
+			s.take(due[i].Run)
+			s.runs.Go(func() { s.drive(ctx, driving, &due[i]) })
+		}
+		if len(due) < free {
+			made, err := s.takeIn(ctx, free-len(due))
+			if err != nil {
+				return 0, err
+			}
+			if made > 0 {
+				continue
+			}
+			if next.IsZero() {
+				return lookAgain, nil
+			}
+			return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
+		}
+	}
+}
+
+// takeIn asks for new runs.
+func (s *server) takeIn(ctx context.Context, free int) (int, error) {
+	if s.e.intake == nil {
+		return 0, nil
+	}
+	return s.e.intake(ctx, free)
+}
+
+// free takes the slots that are free, at least one unless ctx ends first, and
+// returns how many. Runs that share a commit leave their slots together.
+func (s *server) free(ctx context.Context) (n int) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return 0
+	}
+	for range 3 {
+		runtime.Gosched()
+	}
+	for n = 1; ; n++ {
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			return n
+		}
+	}
+}
+
+// driven returns the runs that are being driven.
+func (s *server) driven() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, 0, len(s.busy))
+	for id := range s.busy {
+		s.busy[id] = true
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (s *server) take(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy[id] = false
+}
+
+// leave lets a run be found again. What came for it while it was left out is
+// looked for.
+func (s *server) leave(id string) {
+	s.mu.Lock()
+	left := s.busy[id]
+	delete(s.busy, id)
+	s.mu.Unlock()
+	if left {
+		select {
+		case s.again <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// drive drives a run under a context of its own: ctx is that of Serve.
+func (s *server) drive(ctx, driving context.Context, due *storage.Due) {
+	defer s.leave(due.Run)
+	err := s.goOn(driving, ctx.Done(), due)
+	<-s.slots
+	var owned *storage.OwnedError
+	var store *StoreError
+	switch {
+	case errors.As(err, &owned), errors.Is(err, ErrStopped), errors.Is(err, ErrWaiting):
+	case errors.Is(err, storage.ErrFenced): // somebody was faster, or told it something
+	case errors.Is(err, storage.ErrLimited): // somebody was faster, and has its place
+	case errors.As(err, &store), errors.Is(err, ErrChanged), errors.Is(err, storage.ErrNotFound):
+		pause := lookAgain
+		if store == nil { // it is another program's
+			pause = lookForOthers
+		}
+		s.e.log.Error("a run cannot be driven", "run", due.Run, "error", err)
+		t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// goOn is the engine's, but for a panic of an observer, which ends the driving of
+// this run and of no other. The run was given back.
+func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
+		}
+	}()
+	return s.e.goOn(ctx, quiet, due)
+}
+
+// goOn drives a run that is due until it rests or does nothing but wait.
+func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) error {
+	if due.Err != nil {
+		return wrapStore(due.Run, due.Err)
+	}
+	run := &due.Snapshot.Run
+	if run.Lost >= e.maxLost {
+		return e.setAside(ctx, run)
+	}
+	if run.State.Ended() { // an order waits for it, or a letter that comes too late
+		_, err := e.Run(ctx, run.ID, Unload())
+		return err
+	}
+	plan, _, err := e.planFor(ctx, run, nil)
+	if err != nil {
+		return err
+	}
+	d, err := e.driver(ctx, plan, due.Claim, due.Snapshot)
+	if err != nil {
+		return err
+	}
+	d.unload, d.quiet = true, quiet
+	_, err = e.finish(ctx, d, due.Snapshot, toGoOn, nil)
+	return err
+}

@@ -1,0 +1,304 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/conformance"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A player plays a recorded case through engine and store. Its interrupts
+// strike in the observer, which is called when the change it tells of is
+// committed and nothing else has happened: a suspension asks the engine, a crash
+// leaves it there and then, by a panic that nobody but the player catches. What
+// goes on after that has only what is in the store.
+type player struct {
+	storage.Store // of the present process
+
+	t       *testing.T
+	rec     *conformance.TaskFlowRecord
+	opts    []engine.Option
+	world   *taskflowtest.World
+	records *storage.MemoryStore
+	eng     *engine.Engine
+	watch   *taskflowtest.Watch
+	waves   bool     // what runs side by side ends before anything follows from it
+	places  []strike // where interrupts are to strike, if not where the case says
+
+	interrupt *conformance.TaskFlowInterrupt
+	hits      int
+	told      int    // changes in this segment
+	commit    strike // the last one
+	fired     bool
+	strikes   []strike // of the interrupts that fired
+	seen      int64    // lines of history that earlier segments wrote
+	executed  map[string]bool
+	crashed   bool // at some time
+}
+
+// A strike is where an interrupt strikes: a commit, by the first and the last
+// of the changes it makes, counted within the segment from 1.
+type strike struct{ first, last int }
+
+// crash is what a process that dies panics with.
+type crash struct{}
+
+func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Option) *player {
+	t.Helper()
+	for symbol := range rec.Case.Store {
+		opts = append(opts, engine.Needs(atom.NewKey[any](symbol)))
+	}
+	if !rec.Case.Options.DeferReverts {
+		opts = append(opts, engine.KeepOuter())
+	}
+	if rec.Case.Options.NeverResolve {
+		opts = append(opts, engine.NeverResolve())
+	}
+	return &player{
+		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), records: storage.Memory(), executed: map[string]bool{},
+	}
+}
+
+// play plays the whole case. A flow that is refused is an outcome, too.
+func (p *player) play() *conformance.TaskFlowOutcome {
+	out := &conformance.TaskFlowOutcome{}
+	if err := p.begin(); err != nil {
+		return &conformance.TaskFlowOutcome{BuildError: refusal(err)}
+	}
+	p.watch = taskflowtest.NewWatch(p.eng.Plan(), p.faultf)
+	for op := "run"; ; {
+		p.interrupt = nil
+		if n := len(p.strikes); n < len(p.rec.Case.Interrupts) {
+			p.interrupt = &p.rec.Case.Interrupts[n]
+		}
+		run := p.segment(op)
+		out.Runs = append(out.Runs, run)
+		if !p.fired || !run.Crashed && run.Flow != "SUSPENDED" {
+			break
+		}
+		if op = "reload_run"; p.interrupt.Mode == "suspend" {
+			op = "run"
+		}
+	}
+	p.interrupt = nil
+	for _, op := range p.rec.Case.After {
+		out.Runs = append(out.Runs, p.segment(op))
+	}
+	out.InterruptsFired = len(p.strikes)
+	out.Final = p.final()
+	return out
+}
+
+func (p *player) faultf(format string, args ...any) {
+	p.t.Errorf("%s: "+format, append([]any{p.rec.Name}, args...)...)
+}
+
+// begin begins a new process: an engine over a newly built flow, and what the
+// store has.
+func (p *player) begin() error {
+	if p.Store != nil {
+		if err := p.Close(); err != nil {
+			return err
+		}
+	}
+	p.Store = p.records.Join()
+	root, _ := taskflowtest.Build(&p.rec.Case, p.world)
+	eng, err := engine.New(root, append(slices.Clone(p.opts), engine.WithStore(p), engine.WithObserver(p.observe))...)
+	if err != nil {
+		return err
+	}
+	p.eng = eng
+	return nil
+}
+
+// segment plays from a start to a rest or a crash.
+func (p *player) segment(op string) conformance.TaskFlowRun {
+	p.hits, p.told, p.fired = 0, 0, false
+	if err := p.begin(); err != nil {
+		p.t.Fatalf("%s: %v", p.rec.Name, err)
+	}
+	run := conformance.TaskFlowRun{Op: op}
+	run.Raised, run.Crashed = p.drive(op)
+	p.crashed = p.crashed || run.Crashed
+	run.Calls = p.calls()
+	run.Trace = p.trace()
+	row, err := p.records.Run(p.t.Context(), p.rec.Name)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if run.Flow = row.State.String(); !run.Crashed {
+		p.watch.Rested(row.State, false)
+	}
+	return run
+}
+
+// drive runs the engine and returns what it raised, or that it crashed. What has
+// ended is run again.
+func (p *player) drive(op string) (raised []string, crashed bool) {
+	defer func() {
+		if x := recover(); x != nil {
+			if _, is := x.(crash); !is {
+				panic(x)
+			}
+			crashed = true
+		}
+	}()
+	if op == "reset_run" {
+		if err := p.eng.Reset(p.t.Context(), p.rec.Name); err != nil {
+			p.t.Fatalf("%s: %v", p.rec.Name, err)
+		}
+	}
+	input := engine.Input(atom.MustEncode(taskflowtest.Inputs(&p.rec.Case)))
+	res, err := p.eng.Run(p.t.Context(), p.rec.Name, input, engine.Again())
+	if res == nil {
+		p.t.Fatalf("%s: %v", p.rec.Name, err)
+	}
+	return names(err), false
+}
+
+// Commit commits, and notes which changes are made by it.
+func (p *player) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	p.commit = strike{p.told + 1, p.told + len(cp.History)}
+	return p.Store.Commit(ctx, c, cp)
+}
+
+// observe is told of each change, and interrupts the run at the right one.
+func (p *player) observe(ev engine.Event) {
+	p.told++
+	if p.waves && (ev.From == "RUNNING" || ev.From == "REVERTING") {
+		p.endWave()
+	}
+	if p.interrupt == nil || p.fired {
+		return
+	}
+	if n := len(p.strikes); n < len(p.places) && p.told == p.places[n].first {
+		p.world.Mark()
+	}
+	if !p.strikesAt(ev) {
+		return
+	}
+	p.fired = true
+	p.strikes = append(p.strikes, p.commit)
+	if p.interrupt.Mode != "crash" {
+		p.eng.Suspend()
+		return
+	}
+	if p.places != nil {
+		p.world.Rewind()
+	}
+	panic(crash{})
+}
+
+func (p *player) strikesAt(ev engine.Event) bool {
+	if p.places != nil {
+		n := len(p.strikes)
+		return n < len(p.places) && p.told == p.places[n].last
+	}
+	at := p.interrupt.At
+	if ev.Path != at.Atom || ev.Path == "" && ev.To != at.Flow || ev.Path != "" && ev.To != at.State {
+		return false
+	}
+	p.hits++
+	return p.hits == max(at.Nth, 1)
+}
+
+// endWave lets everything end that is running.
+func (p *player) endWave() {
+	for synctest.Wait(); p.world.Busy() > 0; synctest.Wait() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// calls returns the calls of a segment. What was never begun is not undone,
+// unless it may have been begun before a crash.
+func (p *player) calls() []conformance.TaskFlowCall {
+	calls := p.world.Calls()
+	for _, call := range calls {
+		switch call.Kind {
+		case "execute":
+			p.executed[call.Atom] = true
+		case "revert":
+			if !p.executed[call.Atom] && !p.crashed {
+				p.faultf("%s is undone, and was never begun", call.Atom)
+			}
+		}
+	}
+	return calls
+}
+
+// trace returns the changes that a segment committed.
+func (p *player) trace() []conformance.TaskFlowChange {
+	entries, err := p.records.History(p.t.Context(), p.rec.Name, p.seen, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var trace []conformance.TaskFlowChange
+	plan := p.eng.Plan()
+	for i := range entries {
+		e := &entries[i]
+		p.seen = e.Seq
+		if e.Kind == storage.EntryFlow {
+			trace = append(trace, conformance.TaskFlowChange{"F", states.Flow(e.From).String(), states.Flow(e.To).String()})
+			continue
+		}
+		a, kind := plan.Index(e.Path), "T"
+		if plan.Atoms[a].Kind() == atom.KindRetry {
+			kind = "R"
+		}
+		from, to := states.Task(e.From), states.Task(e.To)
+		p.watch.Changed(a, from, to)
+		trace = append(trace, conformance.TaskFlowChange{kind, e.Path, from.String(), to.String()})
+	}
+	return trace
+}
+
+// final returns what is stored, as one who only looks sees it.
+func (p *player) final() conformance.TaskFlowFinal {
+	if err := p.begin(); err != nil {
+		p.t.Fatal(err)
+	}
+	s, err := p.eng.Recorded(p.t.Context(), p.rec.Name)
+	if err != nil {
+		p.t.Fatalf("%s: %v", p.rec.Name, err)
+	}
+	return taskflowtest.Final(&p.rec.Case, p.eng.Plan(), s)
+}
+
+// names returns the failures that Run returned, as records write them.
+func names(err error) []string {
+	var failures []*atom.Failure
+	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
+		failures = reverted.Failures
+	} else if failed, ok := errors.AsType[*engine.FailedError](err); ok {
+		failures = failed.Failures
+	}
+	var all []string
+	for _, f := range failures {
+		all = append(all, taskflowtest.Show(f))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// refusal returns TaskFlow's word for why a flow is refused.
+func refusal(err error) string {
+	for kind, word := range map[error]string{
+		flow.ErrDuplicate: "Duplicate", flow.ErrMissing: "MissingDependencies",
+		flow.ErrAmbiguous: "AmbiguousDependency", flow.ErrCycle: "DependencyFailure",
+	} {
+		if errors.Is(err, kind) {
+			return word
+		}
+	}
+	return err.Error()
+}

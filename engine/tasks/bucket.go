@@ -1,0 +1,150 @@
+package tasks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Bucket holds objects under keys, as Amazon S3 does. The readers and writers of
+// distributed Maps know no more of the world than this.
+type Bucket interface {
+	// Open opens an object. An error that wraps [fs.ErrNotExist] says that there is
+	// none.
+	Open(key string) (io.ReadSeekCloser, error)
+	// List returns up to n objects whose keys begin with prefix and come behind after,
+	// in the order of their keys' bytes.
+	List(prefix, after string, n int) ([]Object, error)
+	// Write gives an object the text from an offset on, and nothing behind it. An
+	// object that is not there is made. What was written survives the machine.
+	Write(key string, offset int64, text string) error
+}
+
+// An Object is one object of a listing.
+type Object struct {
+	Key      string
+	Size     int64
+	Modified time.Time
+}
+
+// Folder returns the bucket whose objects are the files of a folder, with slashes
+// in keys for folders inside it. No key leads out of the folder, be it by .. or by a
+// symbolic link.
+func Folder(dir string) Bucket { return folder(dir) }
+
+type folder string
+
+func (f folder) Open(key string) (io.ReadSeekCloser, error) {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	return root.Open(filepath.FromSlash(key))
+}
+
+func (f folder) Write(key string, offset int64, text string) (err error) {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	name := filepath.FromSlash(key)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < offset {
+		return fmt.Errorf("%s has %d bytes; %d were written to it before", key, info.Size(), offset)
+	}
+	if err := file.Truncate(offset); err != nil {
+		return err
+	}
+	if _, err := file.WriteAt([]byte(text), offset); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+func (f folder) List(prefix, after string, n int) ([]Object, error) {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	l := listing{files: root.FS(), prefix: prefix, after: after, most: n}
+	if err := l.add("."); err != nil {
+		return nil, err
+	}
+	return l.found, nil
+}
+
+// A listing lists the objects of a folder.
+type listing struct {
+	files         fs.FS
+	prefix, after string
+	most          int
+	found         []Object
+}
+
+// add adds the objects in one folder, and in those inside it.
+func (l *listing) add(dir string) error {
+	entries, err := fs.ReadDir(l.files, dir)
+	if err != nil {
+		return err
+	}
+	key := func(e fs.DirEntry) string { // as it is ordered
+		if e.IsDir() {
+			return path.Join(dir, e.Name()) + "/"
+		}
+		return path.Join(dir, e.Name())
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(key(a), key(b)) })
+	for _, e := range entries {
+		if len(l.found) == l.most {
+			return nil
+		}
+		name := key(e)
+		switch {
+		case e.IsDir():
+			begins := strings.HasPrefix(name, l.prefix) || strings.HasPrefix(l.prefix, name)
+			behind := name > l.after || strings.HasPrefix(l.after, name)
+			if begins && behind {
+				if err := l.add(strings.TrimSuffix(name, "/")); err != nil {
+					return err
+				}
+			}
+		case strings.HasPrefix(name, l.prefix) && name > l.after:
+			info, err := fs.Stat(l.files, name)
+			if err != nil || !info.Mode().IsRegular() {
+				continue // it leads out of the folder, or is gone
+			}
+			l.found = append(l.found, Object{Key: name, Size: info.Size(), Modified: info.ModTime()})
+		}
+	}
+	return nil
+}
+
+// bucket returns the bucket of a name.
+func (r *Registry) bucket(name string) (Bucket, error) {
+	if b := r.buckets[name]; b != nil {
+		return b, nil
+	}
+	return nil, fmt.Errorf("no folder is named for the bucket %q (ebb run has --bucket %s=DIR for it)", name, cmp.Or(name, "NAME"))
+}

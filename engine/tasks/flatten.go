@@ -1,0 +1,89 @@
+package tasks
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/ebbflow/ebb/flow/asl"
+)
+
+// A chain names objects that are to be read one after the other. Its places are
+// what at gives.
+type chain interface {
+	// open moves to the object at a place, "" being the first. It returns io.EOF when
+	// there is none, and what is to be known to read it.
+	open(at string) (place, *asl.ReaderConfig, error)
+	// behind returns the place behind the object that was opened.
+	behind() string
+}
+
+// flattened gives the items of all objects of a chain.
+type flattened struct {
+	items  items
+	chain  chain
+	object string // place of the object that is being read
+	inside source // nil: none is
+	from   string // place inside the next that is opened
+}
+
+func (t items) openAll(c chain, from string) (source, error) {
+	object, inside, _ := strings.Cut(from, "\n")
+	return &flattened{items: t, chain: c, object: object, from: inside}, nil
+}
+
+func (f *flattened) Close() error {
+	if f.inside == nil {
+		return nil
+	}
+	return f.inside.Close()
+}
+
+func (f *flattened) next() (asl.Item, error) {
+	for {
+		if f.inside == nil {
+			p, config, err := f.chain.open(f.object)
+			if err != nil {
+				return asl.Item{}, err
+			}
+			if f.inside, err = f.items.openObject(&p, config, f.from); err != nil {
+				return asl.Item{}, err
+			}
+		}
+		item, err := f.inside.next()
+		if err == nil {
+			item.Next = f.object + "\n" + item.Next
+			return item, nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return item, err
+		}
+		if err := f.inside.Close(); err != nil {
+			return item, err
+		}
+		f.inside, f.object, f.from = nil, f.chain.behind(), ""
+	}
+}
+
+// listed are the objects of a listing. The place of one is the key of the one
+// before it, with a slash ahead so that it is never empty.
+type listed struct {
+	items   items
+	place   place
+	config  *asl.ReaderConfig
+	objects *objects // nil until the first is opened
+	last    string
+}
+
+func (l *listed) open(at string) (_ place, _ *asl.ReaderConfig, err error) {
+	if l.objects == nil {
+		if l.objects, err = l.items.openList(&l.place, strings.TrimPrefix(at, "/")); err != nil {
+			return place{}, nil, err
+		}
+	}
+	object, err := l.objects.object()
+	l.last = object.Key
+	return place{Bucket: l.place.Bucket, Key: object.Key}, l.config, err
+}
+
+func (l *listed) behind() string { return "/" + l.last }

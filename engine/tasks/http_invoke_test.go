@@ -1,0 +1,84 @@
+package tasks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/tasks"
+)
+
+// An HTTP task asks what its input says, and tells all of the answer.
+func TestHTTPInvoke(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
+		switch req.URL.Path {
+		case "/gone":
+			http.Error(w, "no such book", http.StatusNotFound)
+		case "/text":
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprint(w, "7")
+		default:
+			body, _ := io.ReadAll(req.Body)
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			_ = json.NewEncoder(w).Encode([]any{
+				req.Method, req.URL.RequestURI(), req.Header.Get("Content-Type"), req.Header.Values("X-Who"), req.Header.Get("Idempotency-Key"), string(body),
+			})
+		}
+	})
+	r := &tasks.Registry{Client: s.Client()}
+	body, err := r.Task("arn:aws:states:::http:invoke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ in, want string }{
+		{
+			`{"ApiEndpoint": "URL/a?x=1", "Method": "PUT", "Headers": {"x-who": ["me", "you"]}, "QueryParameters": {"y": 2, "z": ["b", "c"]}, "RequestBody": {"n": 1},
+				"Authentication": {"ConnectionArn": "arn:aws:events:…"}}`,
+			`["PUT","/a?x=1\u0026y=2\u0026z=b\u0026z=c","application/json",["me","you"],"r/Ask/0","{\"n\": 1}"]`,
+		},
+		{`{"ApiEndpoint": "URL/", "Method": "GET"}`, `["GET","/","",null,"r/Ask/0",""]`},
+		{
+			`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": {"a": [1, "x y"], "b": true}, "Transform": {"RequestBodyEncoding": "URL_ENCODED"}}`,
+			`["POST","/","application/x-www-form-urlencoded",null,"r/Ask/0","a[0]=1\u0026a[1]=x+y\u0026b=true"]`,
+		},
+		{
+			`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": {"a": [1, 2]}, "Transform": {"RequestBodyEncoding": "URL_ENCODED", "RequestEncodingOptions": {"ArrayFormat": "COMMAS"}}}`,
+			`["POST","/","application/x-www-form-urlencoded",null,"r/Ask/0","a=1,2"]`,
+		},
+		{
+			`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": {"a": [1, 2]}, "Transform": {"RequestBodyEncoding": "URL_ENCODED", "RequestEncodingOptions": {"ArrayFormat": "BRACKETS"}}}`,
+			`["POST","/","application/x-www-form-urlencoded",null,"r/Ask/0","a[]=1\u0026a[]=2"]`,
+		},
+		{`{"ApiEndpoint": "URL/text", "Method": "GET"}`, `"7"`},
+		{`{"ApiEndpoint": "URL/gone", "Method": "GET"}`, `States.Http.StatusCode.404: no such book`},
+		{`{"ApiEndpoint": "http://127.0.0.1:1/", "Method": "GET"}`, `States.Http.Socket: `},
+		{`{"ApiEndpoint": "file:///etc/passwd", "Method": "GET"}`, `States.Runtime: the ApiEndpoint file:///etc/passwd is no URL`},
+		{`{"Method": "GET"}`, `States.Runtime: an HTTP task needs ApiEndpoint and Method`},
+		{`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": 1, "Transform": {"RequestBodyEncoding": "URL_ENCODED"}}`, `States.Runtime: a RequestBody that is`},
+	} {
+		in := strings.ReplaceAll(c.in, "URL", s.URL)
+		in = strings.ReplaceAll(in, s.URL+"_ENCODED", "URL_ENCODED")
+		v, err := body.Execute(calling(t, atom.Call{Run: "r", Path: "Ask"}), atom.Single(atom.FromJSON([]byte(in))))
+		got := said(v, err)
+		if err == nil {
+			var answer struct {
+				ResponseBody json.RawMessage
+				StatusCode   int
+				StatusText   string
+				Headers      map[string][]string
+			}
+			if err := v.Decode(&answer); err != nil || answer.StatusCode != http.StatusOK || answer.StatusText != "OK" || len(answer.Headers["Content-Type"]) != 1 {
+				t.Errorf("%s", v)
+			}
+			got = string(answer.ResponseBody)
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,403 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// approval is a flow whose second atom is ended by whoever has its token.
+type approval struct {
+	stage
+
+	tokens box[string]
+	ask    func(ctx context.Context) error // what the second atom does; nil defers
+}
+
+func (a *approval) flow(d atom.Deferral) flow.Node {
+	ask := atom.Pair("ask",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			a.act("ask")
+			a.tokens.put(atom.Token(ctx))
+			if a.ask != nil {
+				if err := a.ask(ctx); err != nil {
+					return "", err
+				}
+			}
+			return "", atom.ErrDeferred
+		},
+		func(_ context.Context, _ struct{}, did atom.Outcome[string]) error {
+			a.act("undo ask " + did.String())
+			return nil
+		}, atom.As("answer"), atom.Deferrable(d))
+	return flow.Linear("f", a.atom("a"), ask, a.atom("c"))
+}
+
+var answer = atom.NewKey[string]("answer")
+
+func (a *approval) end(t *testing.T, store storage.Store, result any, failure *atom.Failure) {
+	t.Helper()
+	if _, err := store.EndToken(t.Context(), a.tokens.at(-1), atom.MustEncode(result), failure); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeferred lets an atom be ended by whoever has its token: while the run is
+// driven, and while it is only rows.
+func TestDeferred(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		a := &approval{}
+		eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
+		go func() {
+			time.Sleep(time.Hour)
+			a.end(t, eng.Store(), "yes", nil)
+		}()
+		res, err := eng.Run(t.Context(), "driven")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := engine.Get(res, answer); got != "yes" {
+			t.Errorf("the answer is %q: %v", got, err)
+		}
+		wantActs(t, &a.stage, "a", "ask", "c")
+
+		for range 2 {
+			if _, err := eng.Run(t.Context(), "rows", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+				t.Fatal(err)
+			}
+		}
+		wantActs(t, &a.stage, "a", "ask")
+		wantStates(t, eng.Store(), "rows", "a SUCCESS", "ask RUNNING")
+		if run, err := eng.Store().Run(t.Context(), "rows"); err != nil || run.Owner != "" || !run.Due.IsZero() {
+			t.Errorf("owned by %q, due %v: %v", run.Owner, run.Due, err)
+		}
+		a.end(t, eng.Store(), "no", nil)
+		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(1), nil, nil); !errors.Is(err, storage.ErrGone) {
+			t.Errorf("the token was used twice: %v", err)
+		}
+		res, err = eng.Run(t.Context(), "rows", engine.Unload())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := engine.Get(res, answer); got != "no" {
+			t.Errorf("the answer is %q", got)
+		}
+		wantActs(t, &a.stage, "c")
+	})
+}
+
+// TestDeferredFails fails an attempt from elsewhere, and lets it be tried again
+// under another token.
+func TestDeferredFails(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		a := &approval{}
+		eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
+		go func() {
+			time.Sleep(time.Hour)
+			a.end(t, eng.Store(), nil, &atom.Failure{Code: "Refused", Message: "no"})
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != "Refused" {
+			t.Errorf("it failed with %v", e.Failures[0])
+		}
+		wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
+		wantActs(t, &a.stage, "a", "ask", "undo ask failed", "undo a done")
+	})
+}
+
+// TestDeferredTimes lets the time of a token run out, with and without signs of
+// life.
+func TestDeferredTimes(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		for code, d := range map[string]atom.Deferral{
+			atom.CodeTimeout:       {Deadline: time.Hour, Heartbeat: 50 * time.Minute},
+			atom.CodeHeartbeatLost: {Deadline: 24 * time.Hour, Heartbeat: 30 * time.Minute},
+		} {
+			a := &approval{}
+			eng := newEngine(t, a.flow(d), opts...)
+			begun := time.Now()
+			go func() {
+				time.Sleep(20 * time.Minute)
+				if _, err := eng.Store().Beat(t.Context(), a.tokens.at(0)); err != nil {
+					t.Error(err)
+				}
+			}()
+			_, err := eng.Run(t.Context(), "r")
+			if e := reverted(t, err); e.Failures[0].Code != code {
+				t.Errorf("it failed with %v; want %s", e.Failures[0], code)
+			}
+			want := time.Hour
+			if code == atom.CodeHeartbeatLost {
+				want = 50 * time.Minute
+			}
+			if took := time.Since(begun); took != want {
+				t.Errorf("%s after %v; want %v", code, took, want)
+			}
+			wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
+			if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), nil, nil); !errors.Is(err, storage.ErrGone) {
+				t.Errorf("the token still holds: %v", err)
+			}
+		}
+	})
+}
+
+// TestDeferredEarly ends an attempt before its own call has ended.
+func TestDeferredEarly(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		for name, late := range map[string]error{"defers": nil, "fails": errRefused} {
+			a := &approval{}
+			eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
+			a.ask = func(context.Context) error {
+				a.end(t, eng.Store(), "yes", nil) //nolint:contextcheck // it is somebody else's
+				time.Sleep(time.Minute)
+				return late
+			}
+			res, err := eng.Run(t.Context(), "r")
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got, _ := engine.Get(res, answer); got != "yes" {
+				t.Errorf("%s: the answer is %q", name, got)
+			}
+			wantActs(t, &a.stage, "a", "ask", "c")
+		}
+	})
+}
+
+// TestDeferredSurvives: an attempt whose process dies before it was deferred is
+// called again under the same token.
+func TestDeferredSurvives(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		a := &approval{}
+		a.ask = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		eng := newEngine(t, a.flow(atom.Deferral{Deadline: 3 * time.Hour}), opts...)
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if _, err := eng.Run(ctx, "r"); !errors.Is(err, engine.ErrStopped) {
+			t.Fatal(err)
+		}
+		a.ask = nil
+		_, err := eng.Run(t.Context(), "r")
+		reverted(t, err)
+		wantActs(t, &a.stage, "a", "ask", "ask", "undo ask unknown", "undo a done")
+		if a.tokens.at(0) != a.tokens.at(1) || a.tokens.at(0) == "" {
+			t.Errorf("tokens %q and %q", a.tokens.at(0), a.tokens.at(1))
+		}
+		if took := time.Since(begun); took != 3*time.Hour {
+			t.Errorf("the deadline passed after %v", took)
+		}
+	})
+}
+
+// TestCancelDeferred does not wait for whoever has the token.
+func TestCancelDeferred(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		a := &approval{}
+		eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		res, err := eng.Order(t.Context(), "r", engine.Cancel(""))
+		reverted(t, err)
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
+		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), nil, nil); !errors.Is(err, storage.ErrGone) {
+			t.Errorf("the token still holds: %v", err)
+		}
+	})
+}
+
+// TestAwaitSignal ends an atom by a signal, be it sent before or after the atom
+// began to wait.
+func TestAwaitSignal(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		wait := atom.Awaits[string]("wait", "paid", atom.Deferral{Deadline: time.Hour}, atom.As("answer"))
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), wait, s.atom("c")), opts...)
+		signal := func(id, name string) {
+			l := storage.Letter{Run: id, Kind: "signal", Name: name, Body: atom.MustEncode("by " + name)}
+			if err := eng.Store().Send(t.Context(), l); err != nil {
+				t.Error(err)
+			}
+		}
+		s.do = script{"a": func(ctx context.Context, _ int) error {
+			if id := atom.CurrentCall(ctx).Run; id == "before" {
+				signal(id, "other")
+				signal(id, "paid")
+			}
+			return nil
+		}}
+		go func() {
+			time.Sleep(time.Minute)
+			signal("after", "other")
+			signal("after", "paid")
+		}()
+		for _, id := range []string{"before", "after"} {
+			res, err := eng.Run(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := engine.Get(res, answer); got != "by paid" {
+				t.Errorf("%s: got %q", id, got)
+			}
+			wantActs(t, s, "a", "c")
+		}
+		_, err := eng.Run(t.Context(), "never")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeTimeout {
+			t.Errorf("it failed with %v", e.Failures[0])
+		}
+	})
+}
+
+// TestSignalsBefore finds signals in the box that came before anything waited for
+// them, in the other order, and lets no token wait beside them.
+func TestSignalsBefore(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		one := atom.Awaits[string]("one", "first", atom.Deferral{Deadline: time.Hour}, atom.As("answer"))
+		two := atom.Awaits[string]("two", "second", atom.Deferral{})
+		three := atom.Awaits[string]("three", "third", atom.Deferral{Deadline: time.Hour}, atom.As("last"))
+		eng := newEngine(t, flow.Linear("f", one, two, s.atom("a"), three), opts...)
+		send := func(names ...string) {
+			t.Helper()
+			for _, name := range names {
+				if err := eng.Store().Send(t.Context(), storage.Letter{Run: "r", Kind: "signal", Name: name, Body: atom.MustEncode(name)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := eng.Start(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		send("second", "first")
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "a")
+		wantStates(t, eng.Store(), "r", "one SUCCESS", "two SUCCESS", "a SUCCESS", "three RUNNING")
+		time.Sleep(50 * time.Minute)
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		_, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeTimeout || e.Failures[0].Attempt != 1 {
+			t.Errorf("it failed with %+v", e.Failures[0])
+		}
+		if took := time.Since(begun); took != 10*time.Minute {
+			t.Errorf("its time was up after another %v", took)
+		}
+		wantActs(t, s, "undo a done")
+	})
+}
+
+// TestServe drives runs side by side, which wait as rows in between.
+func TestServe(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": failsOnce}}
+		wait := atom.Awaits[string]("wait", "go", atom.Deferral{Deadline: 24 * time.Hour})
+		root := flow.Linear("f", s.atom("a"), wait, s.atom("c", atom.Attempts(2, atom.Constant(time.Hour))))
+		s.do = script{"c": func(ctx context.Context, _ int) error {
+			if atom.Attempt(ctx) == 1 {
+				return errRefused
+			}
+			return nil
+		}}
+		eng := newEngine(t, root, append(opts, engine.WithSlots(3))...)
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- eng.Serve(ctx) }()
+		const runs = 20
+		for i := range runs {
+			if err := eng.Start(t.Context(), fmt.Sprint("r", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Minute)
+		for i := range runs {
+			if run, err := eng.Store().Run(t.Context(), fmt.Sprint("r", i)); err != nil || run.Owner != "" || run.State.Ended() {
+				t.Fatalf("%s: %v, owned by %q: %v", run.ID, run.State, run.Owner, err)
+			}
+			if err := eng.Store().Send(t.Context(), storage.Letter{Run: fmt.Sprint("r", i), Kind: "signal", Name: "go", Body: atom.Null}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		for i := range runs {
+			if run, err := eng.Store().Run(t.Context(), fmt.Sprint("r", i)); err != nil || run.Outcome != storage.Succeeded {
+				t.Errorf("%s is %v: %v", run.ID, run.State, err)
+			}
+		}
+	})
+}
+
+// TestResultOfAnother fails an attempt that is ended with something that its task
+// cannot return.
+func TestResultOfAnother(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		root := flow.Linear("f", s.atom("a"), atom.Awaits[string]("wait", "paid", atom.Deferral{}, atom.As("answer")))
+		eng := newEngine(t, root, opts...)
+		go func() {
+			time.Sleep(time.Minute)
+			for _, l := range []storage.Letter{
+				{Kind: "event", Name: "paid", Body: atom.MustEncode("of another kind")},
+				{Kind: "signal", Name: "paid", Body: atom.MustEncode(map[string]int{"a": 1})},
+			} {
+				l.Run = "r"
+				if err := eng.Store().Send(t.Context(), l); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		_, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeBadResult {
+			t.Errorf("it failed with %v", e.Failures[0])
+		}
+	})
+}
+
+// TestServeGoesOn serves on beside runs that cannot be driven.
+func TestServeGoesOn(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		opts = append(opts, engine.WithSlots(2))
+		old := newEngine(t, flow.Linear("f", s.atom("x")), opts...)
+		eng := newEngine(t, flow.Linear("f", s.atom("a")), append(opts, engine.WithStore(old.Store()))...)
+		for i := range 5 {
+			if err := old.Start(t.Context(), fmt.Sprint("old", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- eng.Serve(ctx) }()
+		time.Sleep(time.Minute)
+		if err := eng.Start(t.Context(), "new"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if run, err := eng.Store().Run(t.Context(), "new"); err != nil || run.Outcome != storage.Succeeded {
+			t.Errorf("the run is %v: %v", run.State, err)
+		}
+		wantActs(t, s, "a")
+	})
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// collect feeds all ends of calls that are at hand, so that they share a
+// commit.
+func (d *driver) collect() error {
+	d.keepReports()
+	ended := d.ended
+	d.ended = d.spare[:0] // what is launched meanwhile may end at once
+	for _, ev := range ended {
+		if err := d.callEnded(ev); err != nil {
+			return err
+		}
+	}
+	clear(ended)
+	d.spare = ended
+	for {
+		f, ok := d.crew.landed()
+		if !ok {
+			return nil
+		}
+		if err := d.finish(f); err != nil {
+			return err
+		}
+	}
+}
+
+// wait sleeps until something happens: a call ends, a timer is due, the run is
+// to be suspended, or the process is to stop.
+func (d *driver) wait() (err error) {
+	if len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() {
+		return nil
+	}
+	d.stale = true
+	quiet := d.quiet
+	if d.quiets() {
+		if d.running == 0 {
+			return ErrStopped
+		}
+		quiet = nil
+	}
+	var due <-chan time.Time
+	if at, ok := d.timers.next(); ok {
+		if d.running == 0 {
+			failpoint.Hit("engine.backoff")
+		}
+		t := time.NewTimer(at.Sub(d.e.now()))
+		defer t.Stop()
+		due = t.C
+	}
+	if d.slot != nil && d.running == 0 {
+		d.slot.leave()
+		defer func() {
+			if !d.slot.take(d.ctx) && err == nil {
+				err = ErrStopped
+			}
+		}()
+	}
+	for {
+		select {
+		case <-d.crew.some:
+			if f, ok := d.crew.landed(); ok {
+				return d.finish(f)
+			} // else it was taken in already
+		case <-due:
+			return d.fire()
+		case c := <-d.stuck:
+			if d.giveUp(c) {
+				return d.feed(d.lost(c))
+			}
+			return nil
+		case <-d.suspend:
+			return nil // analyze sees it
+		case <-d.wake:
+			return nil
+		case <-quiet:
+			return nil
+		case <-d.ctx.Done():
+			return ErrStopped
+		}
+	}
+}
+
+// leaves reports whether the run is to be let go of because it only waits, and
+// lets the next commit do so.
+func (d *driver) leaves() bool {
+	if !d.unload || d.running > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() || !d.s.Waits() {
+		return false
+	}
+	due, waits := d.timers.next()
+	if waits && !due.After(d.e.now()) {
+		return false
+	}
+	d.head.Release, d.head.Due, d.head.Bell, d.dirty = true, due, d.bell, true
+	return true
+}
+
+// fire feeds the waits that are over.
+func (d *driver) fire() error {
+	d.now = d.e.now()
+	for _, k := range d.timers.due(d.now) {
+		if k.token {
+			if err := d.expire(k); err != nil {
+				return err
+			}
+			continue
+		}
+		if k.kind() != storage.TimerDeadline { // that one holds until the run has ended
+			d.keepTimer(k.path(d), k.kind(), time.Time{})
+		}
+		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+// Package crawler shows a flow that discovers its work while it runs.
+//
+// What you will learn: to write a language, which is what decides how a flow
+// grows; to keep what was discovered as fact; to let tasks of such a flow be
+// undone; and what is left of all that when the process is killed.
+//
+// The scenario: an archive of photographs. Every folder is to have a list of the
+// checksums of its files, SHA256SUMS. Folders that have one already have it
+// checked and renewed. When one file is not what its list says, somebody must
+// look at the archive before anything in it changes: all lists are put back as
+// they were.
+//
+// How many folders there are is not known before they are looked into, so the
+// flow cannot be written down beforehand. Each folder is a flow of its own:
+//
+//	scan  ──►  sums  ──►  folders ┬─►  scan  ──►  sums   (of the first folder in it)
+//	                              ├─►  scan  ──►  sums  ──►  folders …
+//	                              └─►  …                 joined: the totals
+//
+// archive_test.go has the tasks, killed_test.go kills the process.
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/enginetest"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// atOnce is how many folders within one are looked into at the same time.
+const atOnce = 4
+
+// crawler is the language: it is asked what comes next each time something has
+// ended, and answers with data. The Amazon States Language is another one and is
+// asked in the same way. A language touches nothing: looking into a folder is a
+// task's work, and its result comes with the next question. What was answered is
+// committed before anything rests on it, and never asked again.
+type crawler struct{}
+
+// Grow is asked by each folder's flow about itself.
+func (crawler) Grow(ask *flow.Ask) flow.Growth {
+	switch c := &ask.Cause; c.Kind {
+	case flow.Begin:
+		return begin(ask)
+	case flow.Ended:
+		if c.Name == "scan" {
+			return scanned(c)
+		}
+		return summed(c)
+	case flow.Joined:
+		return joined(c)
+	case flow.Failed, flow.JoinFailed:
+		return fail(c.Failure) // and with it the whole run, which is then undone
+	default:
+		return flow.Growth{}
+	}
+}
+
+// begin looks into the folder that the flow is about: the run's, or one of those
+// that the folder around it shares among its children.
+func begin(ask *flow.Ask) flow.Growth {
+	folder := ask.Cause.Input
+	if ask.Index >= 0 {
+		var folders []string
+		if err := ask.Shared.Decode(&folders); err != nil {
+			return fail(err)
+		}
+		folder = atom.MustEncode(folders[ask.Index])
+	}
+	return add(flow.Spec{Name: "scan", Task: "scan", Input: folder})
+}
+
+// scanned has the list written. The note comes back when that has ended.
+func scanned(c *flow.Cause) flow.Growth {
+	return add(flow.Spec{Name: "sums", Task: "sums", Input: c.Result, Note: c.Result, Undo: &flow.Undo{Task: "sums"}})
+}
+
+// summed goes on into the folders that were found, if any were.
+func summed(c *flow.Cause) flow.Growth {
+	var found listing
+	if err := c.Note.Decode(&found); err != nil {
+		return fail(err)
+	}
+	if len(found.Folders) == 0 {
+		return flow.Growth{End: &flow.End{Value: c.Result}}
+	}
+	return add(flow.Spec{
+		Name: "folders", Kind: flow.Fork, Note: c.Result,
+		Group: &flow.Group{Count: len(found.Folders), Slots: atOnce, Shared: atom.MustEncode(found.Folders)},
+	})
+}
+
+// joined ends a folder's flow with the total of it and of what is in it.
+func joined(c *flow.Cause) flow.Growth {
+	var sum total
+	for _, part := range append(c.Results, c.Note) {
+		var t total
+		if err := part.Decode(&t); err != nil {
+			return fail(err)
+		}
+		sum = sum.plus(t)
+	}
+	return flow.Growth{End: &flow.End{Value: atom.MustEncode(sum)}}
+}
+
+func add(spec flow.Spec) flow.Growth { return flow.Growth{Add: []flow.Spec{spec}} }
+
+func fail(err error) flow.Growth {
+	return flow.Growth{End: &flow.End{Failure: atom.NewFailure("", 1, err)}}
+}
+
+// Undo says what the task that undoes another is given: here, what that one was.
+func (crawler) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+
+// crawl is how a program uses the flow.
+func crawl(ctx context.Context, a *Archive, store storage.Store, opts ...engine.Option) (total, error) {
+	opts = append(opts, engine.WithStore(store), engine.WithTasks(a.Tasks()))
+	eng, err := engine.New(flow.Growing("crawler", crawler{}), opts...)
+	if err != nil {
+		return total{}, err
+	}
+	res, err := eng.Run(ctx, "archive", engine.Input(atom.MustEncode("."))) // starts that run, or goes on with it
+	if err != nil {
+		return total{}, err
+	}
+	var sum total
+	err = res.Output().Decode(&sum)
+	return sum, err
+}
+
+// photographs is an archive. One of its folders has a list already, from before
+// there were two more files in it.
+var photographs = map[string]string{
+	"readme.txt":             "family photographs",
+	"2024/cat.jpg":           "a cat",
+	"2024/summer/beach.jpg":  "a beach",
+	"2024/summer/lake.jpg":   "a lake",
+	"2024/winter/ski.jpg":    "a slope",
+	"2024/winter/SHA256SUMS": line("a slope", "ski.jpg"),
+	"2024/winter/lift.jpg":   "a lift",
+	"2025/dog.jpg":           "a dog",
+}
+
+// The flow grows as far as there are folders.
+func Example() {
+	archive, remove := newArchive(photographs)
+	defer remove()
+	sum, err := crawl(context.Background(), archive, storage.Memory())
+	fmt.Println(sum, err)
+	for _, file := range archive.Files() {
+		fmt.Println(file)
+	}
+	// Output:
+	// 5 folders, 7 files, 54 bytes <nil>
+	// 2024/SHA256SUMS
+	// 2024/cat.jpg
+	// 2024/summer/SHA256SUMS
+	// 2024/summer/beach.jpg
+	// 2024/summer/lake.jpg
+	// 2024/winter/SHA256SUMS
+	// 2024/winter/lift.jpg
+	// 2024/winter/ski.jpg
+	// 2025/SHA256SUMS
+	// 2025/dog.jpg
+	// SHA256SUMS
+	// readme.txt
+}
+
+// Each folder is a part of the run, with a path of its own, and can be looked at
+// while the run is under way, afterwards, and after a crash.
+func Example_paths() {
+	archive, remove := newArchive(photographs)
+	defer remove()
+	store := storage.Memory()
+	if _, err := crawl(context.Background(), archive, store); err != nil {
+		fmt.Println(err)
+	}
+	atoms, err := store.Atoms(context.Background(), "archive")
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, a := range atoms {
+		if a.Kind == storage.KindTask {
+			fmt.Println(a.Path, a.State)
+		}
+	}
+	// Output:
+	// folders[0]/folders[0]/scan SUCCESS
+	// folders[0]/folders[0]/sums SUCCESS
+	// folders[0]/folders[1]/scan SUCCESS
+	// folders[0]/folders[1]/sums SUCCESS
+	// folders[0]/scan SUCCESS
+	// folders[0]/sums SUCCESS
+	// folders[1]/scan SUCCESS
+	// folders[1]/sums SUCCESS
+	// scan SUCCESS
+	// sums SUCCESS
+}
+
+// When a file is not what its list says, every list is as it was: those that
+// were written are removed, the one that was renewed is the old one again.
+func Example_damaged() {
+	archive, remove := newArchive(photographs)
+	defer remove()
+	archive.Write("2025/SHA256SUMS", line("a dog with a ball", "dog.jpg"))
+	before := archive.Contents()
+
+	_, err := crawl(context.Background(), archive, storage.Memory())
+	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
+		fmt.Println("undone because", reverted.Failures[0].Message)
+	}
+	fmt.Println("as it was:", maps.Equal(archive.Contents(), before))
+	// Output:
+	// undone because 2025/dog.jpg is not what 2025/SHA256SUMS says
+	// as it was: true
+}
+
+// TestUndone lets each task in each folder fail in every way there is, and the
+// process die after each commit and each effect: the archive is as it was, or
+// the crawl is complete. See example 04.
+func TestUndone(t *testing.T) {
+	t.Parallel()
+	enginetest.FailAt(t, enginetest.World[*Archive]{
+		New: func(tb testing.TB) *Archive {
+			tb.Helper()
+			a, remove := newArchive(map[string]string{"a.jpg": "a", "b/b.jpg": "b", "b/SHA256SUMS": line("b", "b.jpg"), "c/c.jpg": "c"})
+			tb.Cleanup(remove)
+			return a
+		},
+		Flow:       func(*Archive) flow.Node { return flow.Growing("crawler", crawler{}) },
+		Options:    func(a *Archive) []engine.Option { return []engine.Option{engine.WithTasks(a.Tasks())} },
+		RunOptions: func(*Archive) []engine.RunOption { return []engine.RunOption{engine.Input(atom.MustEncode("."))} },
+		State:      func(a *Archive) any { return a.Contents() },
+	})
+}

@@ -1,0 +1,70 @@
+package asl
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// An amount is a number of a state, most often a whole one: fixed, or found in its
+// data.
+type amount struct {
+	fixed  int64
+	number float64 // of one that need not be whole
+	query  *query
+	path   *jsonpath.Path
+	field  string // that the path stands in
+}
+
+// amountOf returns a field, or that of the same name with Path behind it.
+func amountOf(o *node, name string) amount {
+	if path := jsontext.Meaning[*jsonpath.Path](o.Get(name + "Path")); path != nil {
+		return amount{path: path, field: name + "Path"}
+	}
+	return amount{fixed: jsontext.Meaning[int64](o.Get(name)), number: jsontext.Meaning[float64](o.Get(name)), query: queryOf(o.Get(name))}
+}
+
+// amount returns the number, which must be in a range unless it is fixed.
+func (w *walk) amount(n *amount, least, most int64) (int64, *fault) {
+	switch {
+	case n.query != nil:
+		return n.query.whole(w.view(w.input), least, most)
+	case n.path == nil:
+		return n.fixed, nil
+	}
+	v, f := w.seen()
+	if f != nil {
+		return 0, f
+	}
+	value, f := v.resolve(n.path)
+	if f != nil {
+		return 0, f
+	}
+	found, ok := asWhole(value)
+	if !ok || found < least || found > most {
+		return 0, runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", n.field, plain(value), n.path.Text())
+	}
+	return found, nil
+}
+
+// plain returns a value as causes quote it: texts bare, all else as JSON.
+func plain(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return treeDatum(value).encoded().String()
+}
+
+// asWhole returns the integer that a number, or the text of one, stands for.
+func asWhole(value any) (int64, bool) {
+	switch v := value.(type) {
+	case json.Number:
+		return wholeNumber(string(v))
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}

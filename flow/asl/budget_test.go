@@ -1,0 +1,57 @@
+package asl_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/flow"
+)
+
+// TestBudget shows that a long walk is cut into answers, and goes on.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	s := simulate(t, parse(t, counter), `{"left": [`+strings.Repeat("0,", 999)+`0], "keep": 1}`, nil)
+	if got, want := ending(s), `SUCCEEDED {"keep":1,"left":[]}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if s.asked < 4 || s.asked > 10 {
+		t.Errorf("%d questions for 2,000 states", s.asked)
+	}
+}
+
+// counter pops a list until it is empty.
+const counter = `{"StartAt": "More?", "States": {
+	"More?": {"Type": "Choice", "Choices": [{"Variable": "$.left[0]", "IsPresent": true, "Next": "Pop"}], "Default": "Done"},
+	"Pop": {"Type": "Pass", "InputPath": "$.left[1:]", "ResultPath": "$.left", "Next": "More?"},
+	"Done": {"Type": "Succeed"}}}`
+
+// TestLongChain shows that what a machine without loops remembers does not grow.
+func TestLongChain(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString(`{"StartAt": "S0", "States": {`)
+	for i := range 100 {
+		fmt.Fprintf(&text, `"S%d": {"Type": "Task", "Resource": "exec:x", "Next": "S%d"}, `, i, i+1)
+	}
+	text.WriteString(`"S100": {"Type": "Task", "Resource": "exec:x", "Retry": [{"ErrorEquals": ["Boom"]}], "End": true}}}`)
+	noting := &noting{Language: parse(t, text.String())}
+	simulate(t, noting, `{}`, nil)
+	if noting.most > 100 {
+		t.Errorf("a note of %d bytes", noting.most)
+	}
+}
+
+// noting keeps the size of the largest note.
+type noting struct {
+	flow.Language
+	most int
+}
+
+func (n *noting) Grow(ask *flow.Ask) flow.Growth {
+	g := n.Language.Grow(ask)
+	for i := range g.Add {
+		n.most = max(n.most, len(g.Add[i].Note))
+	}
+	return g
+}

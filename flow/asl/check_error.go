@@ -1,0 +1,91 @@
+package asl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// errorsShape is an ErrorEquals.
+type errorsShape struct{}
+
+func (errorsShape) check(c *checker, n *node) {
+	if n.Kind != jsontext.Array || len(n.Items) == 0 {
+		c.valuef(ruleEmpty, n, "ErrorEquals must be an array of at least one error's name")
+		return
+	}
+	entry := n.Parent
+	last := entry.Parent == nil || entry.Index == len(entry.Parent.Items)-1
+	for _, item := range n.Items {
+		switch {
+		case c.hasPlaceholder(item):
+		case item.Kind != jsontext.String || item.Str == "":
+			c.valuef(ruleType, item, "an error's name must be a string that is not empty")
+		case item.Str == statesAll && (len(n.Items) > 1 || !last):
+			c.valuef(ruleStatesAll, item, "States.ALL must stand alone, and in the last entry")
+		case reserved(item.Str):
+			c.fixf(ruleUnknownError, item, c.didYouMean(ruleUnknownError, item.Str, knownErrors, plainly), "the language has no error %s", jsontext.Quote(item.Str))
+		}
+	}
+}
+
+// maxDelayDemand compares the delays of a retrier.
+type maxDelayDemand struct{}
+
+func (maxDelayDemand) check(c *checker, n *node) {
+	most, interval := n.Get("MaxDelaySeconds"), int64(1)
+	if v := n.Get("IntervalSeconds"); v != nil {
+		interval = jsontext.Meaning[int64](v)
+	}
+	if v := jsontext.Meaning[int64](most); v > 0 && v <= interval {
+		c.valuef(ruleMaxDelay, most, "MaxDelaySeconds must be greater than IntervalSeconds")
+	}
+}
+
+// unusedDemand warns of entries of Retry and Catch for which no error is left:
+// the entries before them take all.
+type unusedDemand struct{}
+
+func (unusedDemand) check(c *checker, n *node) {
+	for _, field := range []string{"Retry", "Catch"} {
+		list := n.Get(field)
+		if list == nil {
+			continue
+		}
+		taken := map[string]bool{}
+		for _, entry := range list.Items {
+			names := textsOf(entry.Get("ErrorEquals"))
+			for _, name := range names {
+				if !profiles[c.profile].allMatchesAll && name == statesRuntime {
+					c.valuef(ruleUnused, entry, "States.Runtime cannot be handled, so %s never sees it", field)
+				}
+			}
+			if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !isTaken(name, taken) }) {
+				c.valuef(ruleUnused, entry, "this entry of %s is never used: those before it take %s", field, strings.Join(names, ", "))
+			}
+			for _, name := range names {
+				taken[name] = true
+			}
+		}
+	}
+}
+
+// isTaken reports whether entries for some errors leave nothing of another.
+func isTaken(name string, taken map[string]bool) bool {
+	return taken[name] ||
+		taken[statesTimeout] && name == statesHeartbeatTimeout ||
+		taken[statesTaskFailed] && !strings.HasPrefix(name, "States.") && name != atom.CodeRevertFailed
+}
+
+// textsOf returns the texts in an array.
+func textsOf(n *node) []string {
+	var out []string
+	if n != nil {
+		for _, item := range n.Items {
+			out = appendText(out, item)
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package asl
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// A scope is a States object while it is checked.
+type scope struct {
+	outer   *scope
+	names   []string // of its states, in the order of the text
+	states  map[string]*node
+	assigns map[string][]assignment // of each variable
+	reads   []reading
+	owner   string              // the state of the outer scope that it belongs to
+	current string              // the state that is read
+	before  map[string][]string // the states that lead to each; nil until they are asked for
+	lost    bool                // some transition leads to no state
+	apart   bool                // belongs to a distributed Map: sees no variables of the levels around
+}
+
+// statesShape is a States object.
+type statesShape struct{}
+
+func (statesShape) check(c *checker, n *node) {
+	if n.Kind != jsontext.Object {
+		c.valuef(ruleType, n, "States must be an object with at least one state, found %s", n.Kind)
+		return
+	}
+	if len(n.Members) == 0 {
+		c.valuef(ruleEmpty, n, "States must be an object with at least one state")
+	}
+	for _, name := range c.scope.names {
+		c.scope.current = name
+		c.state(name, c.scope.states[name])
+	}
+}
+
+// levelDemand is what a machine, a branch or a processor must be besides a form.
+// StartAt and States are checked by then.
+type levelDemand struct{}
+
+func (levelDemand) check(c *checker, n *node) {
+	if list := n.Get("States"); list != nil && len(c.scope.names) > 0 {
+		c.ends(list)
+		c.unreachable(n)
+		c.endlessLoops()
+	}
+}
+
+// levelShape is a machine inside another: a branch or a processor.
+type levelShape struct{ *form }
+
+func (s levelShape) check(c *checker, n *node) { c.level(s.form, n, false) }
+
+// level checks a machine, a branch or a processor, in a scope of its own.
+func (c *checker) level(f *form, n *node, apart bool) {
+	language, outer := c.language, c.scope
+	c.language, c.scope = c.machineLanguage, &scope{outer: outer, states: map[string]*node{}, assigns: map[string][]assignment{}, apart: apart}
+	if outer != nil {
+		c.scope.owner = outer.current
+	}
+	c.scopes = append(c.scopes, c.scope)
+	if list := n.Get("States"); list != nil {
+		c.declare(list)
+	}
+	f.check(c, n)
+	c.language, c.scope = language, outer
+}
+
+// declare notes the names of a level's states, so that they can refer to each
+// other.
+func (c *checker) declare(list *node) {
+	for _, m := range list.Members {
+		if m.Name == "QueryLanguage" && m.Value.Kind == jsontext.String && c.scope.outer == nil {
+			c.namef(ruleMisplaced, m, "move it out of States", "QueryLanguage is set inside States and taken as if it stood beside it")
+			continue
+		}
+		c.stateName(m)
+		if m.Value.Kind != jsontext.Object {
+			c.valuef(ruleType, m.Value, "the state %s must be an object, found %s", jsontext.Quote(m.Name), m.Value.Kind)
+			continue
+		}
+		if c.scope.states[m.Name] != nil {
+			continue // reported as repeated
+		}
+		if first := c.names[m.Name]; first != nil {
+			c.namef(ruleStateOnce, m, "", "the state name %s is taken in line %d; names are unique in the whole machine, branches included",
+				jsontext.Quote(m.Name), c.line(ruleStateOnce, first))
+		} else {
+			c.names[m.Name] = m.Value
+		}
+		c.scope.states[m.Name] = m.Value
+		c.scope.names = append(c.scope.names, m.Name)
+	}
+}
+
+func (c *checker) stateName(m jsontext.Member) {
+	most := profiles[c.profile].nameLength
+	switch n := utf8.RuneCountInString(m.Name); {
+	case m.Name == "":
+		c.namef(ruleStateName, m, "", "a state's name must not be empty")
+	case n > most:
+		c.namef(ruleStateName, m, "", "the state name %s has %d characters; %d is the most", jsontext.Quote(m.Name), n, most)
+	case strings.ContainsFunc(m.Name, unicode.IsControl):
+		c.namef(ruleStateName, m, "", "the state name %s has a control character", jsontext.Quote(m.Name))
+	}
+}
+
+// targetShape is the name of a state of the same level.
+type targetShape struct{}
+
+func (targetShape) check(c *checker, n *node) {
+	switch {
+	case c.hasPlaceholder(n):
+	case n.Kind != jsontext.String:
+		c.valuef(ruleType, n, "%s must be a state's name, found %s", nameOf(n), n.Kind)
+	case c.scope.states[n.Str] == nil:
+		fix := "a transition stays within its own States; that state is in another"
+		if c.names[n.Str] == nil {
+			fix = c.didYouMean(ruleTarget, n.Str, c.scope.names, jsontext.Quote)
+		}
+		c.fixf(ruleTarget, n, fix, "%s %s is no state", nameOf(n), jsontext.Quote(n.Str))
+		c.scope.lost = true
+	}
+}

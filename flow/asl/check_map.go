@@ -1,0 +1,131 @@
+package asl
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// processorShape is what a Map state does with each item.
+type processorShape struct{}
+
+func (processorShape) check(c *checker, n *node) {
+	config := n.Get("ProcessorConfig")
+	express := c.express
+	if config != nil && isText(config.Get("ExecutionType"), "EXPRESS") {
+		c.express = true
+	}
+	c.level(processorForm, n, isDistributed(n))
+	c.express = express
+}
+
+// processorOf returns what a Map state does with each item.
+func processorOf(n *node) *node {
+	if processor := n.Get("ItemProcessor"); processor != nil {
+		return processor
+	}
+	return n.Get("Iterator")
+}
+
+// isDistributed reports whether a processor's items run as executions of their
+// own.
+func isDistributed(processor *node) bool {
+	config := processor.Get("ProcessorConfig")
+	return config != nil && isText(config.Get("Mode"), "DISTRIBUTED")
+}
+
+// isText reports whether n is there and a certain text.
+func isText(n *node, text string) bool { return n != nil && n.Kind == jsontext.String && n.Str == text }
+
+// distributedDemand is about what belongs to distributed Map states alone.
+type distributedDemand struct{}
+
+func (distributedDemand) check(c *checker, n *node) {
+	processor := processorOf(n)
+	if processor == nil || processor.Kind != jsontext.Object {
+		return
+	}
+	config := processor.Get("ProcessorConfig")
+	switch {
+	case !isDistributed(processor):
+		c.undistributed(n, config)
+	case config.Get("ExecutionType") == nil:
+		c.fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
+	}
+	if c.express && isDistributed(processor) {
+		c.valuef(ruleExpress, config, "Express state machine does not support a distributed Map")
+	}
+}
+
+func (c *checker) undistributed(n, config *node) {
+	const fix = `set "Mode": "DISTRIBUTED" in ItemProcessor's ProcessorConfig`
+	for _, field := range []string{"ItemReader", "ItemBatcher", "ResultWriter", "Label"} {
+		if v := n.Get(field); v != nil {
+			c.fixf(ruleDistributed, v, fix, "%s is for a distributed Map", field)
+		}
+	}
+	if config != nil && config.Get("ExecutionType") != nil {
+		c.fixf(ruleDistributed, config.Get("ExecutionType"), fix, "ExecutionType is for a distributed Map")
+	}
+	for _, field := range []string{"ToleratedFailureCount", "ToleratedFailurePercentage"} {
+		for _, name := range []string{field, field + "Path"} {
+			if v := n.Get(name); v != nil {
+				c.fixf(ruleTolerated, v, fix, "%s has no effect: the first failure ends a Map that is not distributed", name)
+			}
+		}
+	}
+}
+
+// headersDemand is what a ReaderConfig that gives the headers must have.
+type headersDemand struct{}
+
+func (headersDemand) check(c *checker, n *node) {
+	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
+		c.valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
+	}
+}
+
+// batchLimitDemand is what an ItemBatcher must have.
+type batchLimitDemand struct{}
+
+func (batchLimitDemand) check(c *checker, n *node) {
+	for _, field := range []string{"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"} {
+		if n.Get(field) != nil {
+			return
+		}
+	}
+	c.valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
+}
+
+// labelShape is the Label of a distributed Map.
+type labelShape struct{}
+
+const (
+	maxLabel      = 40 // characters
+	labelExcludes = "?*<>{}[]:;,\\|^~$#%&`\""
+)
+
+func (labelShape) check(c *checker, n *node) {
+	if c.hasPlaceholder(n) || !c.isText(n) {
+		return
+	}
+	illegal := strings.IndexFunc(n.Str, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(labelExcludes, r)
+	})
+	switch length := utf8.RuneCountInString(n.Str); {
+	case length == 0:
+		c.valuef(ruleLabel, n, "Label must not be empty")
+	case length > maxLabel:
+		c.valuef(ruleLabel, n, "Label has %d characters; %d is the most", length, maxLabel)
+	case illegal >= 0:
+		r, _ := utf8.DecodeRuneInString(n.Str[illegal:])
+		c.valuef(ruleLabel, n, "Label has the character %q, which it may not have", r)
+	}
+	if first := c.labels[n.Str]; first != nil {
+		c.valuef(ruleLabelOnce, n, "the Label %s is taken in line %d", jsontext.Quote(n.Str), c.line(ruleLabelOnce, first))
+	} else {
+		c.labels[n.Str] = n
+	}
+}

@@ -1,0 +1,124 @@
+package asl
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// Compensation is Ebb's addition to the language: what was done is undone before
+// the machine goes on, because a catcher says so, or because it is done again.
+
+// A compensation is the Revert of a catcher: what it has undone first.
+type compensation struct {
+	inside bool   // what the state did; otherwise all that the level did
+	to     *state // but only what came after this state; nil: all
+}
+
+// compensationOf compiles the Revert of a catcher; nil if it is not there.
+func (s *state) compensationOf(n *node) *compensation {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == jsontext.String:
+		return &compensation{inside: n.Str == revertInside}
+	}
+	to := s.level.target(n, "To")
+	to.repeats = true // which of its visits was the last is to be known
+	return &compensation{to: to}
+}
+
+// undoes reports whether some of what the state does can be undone.
+func (s *state) undoes() bool {
+	levels := s.branches
+	if s.items != nil {
+		levels = []*level{s.items.processor}
+	}
+	return s.revert != nil && !s.revert.never || slices.ContainsFunc(levels, func(l *level) bool {
+		return slices.ContainsFunc(l.names, func(name string) bool { return l.here[name].undoes() })
+	})
+}
+
+// An intent is what a level goes on with once something is undone: a catcher, or
+// another attempt.
+type intent struct {
+	catcher int       // index from 1; 0: another attempt
+	name    string    // of the error that was caught
+	cause   string    //
+	bare    bool      // it had no name
+	due     time.Time // of the attempt
+}
+
+// compensate has something undone first. Until then the level waits.
+func (w *walk) compensate(what *compensation, then *intent) (step, *fault) {
+	want := &flow.Undoing{}
+	switch {
+	case what.inside:
+		want.Under = w.ask.Cause.Name
+	case what.to != nil:
+		want.To = nodeName(what.to.name, w.visits[what.to.name])
+	}
+	n := w.noted(w.remembers())
+	n.intent = then
+	want.Note = n.encode()
+	w.growth.Undo = want
+	return step{waits: true}, nil
+}
+
+// catches leaves the state by a catcher, or has something undone first.
+func (w *walk) catches(i int, f *fault) (step, *fault) {
+	k := &w.state.catch[i]
+	if k.revert == nil || k.revert.inside && !w.attempted {
+		return w.leave(&k.out, treeDatum(f.output()))
+	}
+	return w.compensate(k.revert, &intent{catcher: i + 1, name: f.name, cause: f.cause, bare: f.bare})
+}
+
+// undone goes on with what was intended.
+func (w *walk) undone(then *intent) (step, *fault) {
+	if i := then.catcher - 1; i >= 0 && i < len(w.state.catch) {
+		f := &fault{name: then.name, cause: then.cause, bare: then.bare}
+		return w.leave(&w.state.catch[i].out, treeDatum(f.output()))
+	}
+	return w.anew(then.due)
+}
+
+// undoFailed is the fault that something could not be undone. It is for a catcher
+// that names it, and for no other: what is half undone is no error like others.
+func (w *walk) undoFailed(failure *atom.Failure) (step, *fault) {
+	f := &fault{name: atom.CodeRevertFailed}
+	if failure != nil {
+		f.cause = failure.Code
+		if failure.Message != "" {
+			f.cause += ": " + failure.Message
+		}
+	}
+	for i := range w.state.catch {
+		if f.matchesAny(w.state.catch[i].errors, w.machine.profile) {
+			return w.leave(&w.state.catch[i].out, treeDatum(f.output()))
+		}
+	}
+	return step{}, f
+}
+
+// anew adds another node for the state, which begins at a time.
+func (w *walk) anew(due time.Time) (step, *fault) {
+	var spec flow.Spec
+	var f *fault
+	if w.state.kind == taskState {
+		spec, f = w.workSpec(w.upcoming())
+	} else {
+		var group *flow.Group
+		group, f = w.forkGroup()
+		spec = flow.Spec{Kind: flow.Fork, Group: group}
+	}
+	if f != nil {
+		return step{}, f
+	}
+	spec.Name, spec.Note, spec.Due = w.visitName(), w.note(true), due
+	w.growth.Add = append(w.growth.Add, spec)
+	return step{waits: true}, nil
+}

@@ -1,0 +1,92 @@
+package asl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// A datum is one JSON value in one of its forms: text, tree for JSONPath, or
+// value for JSONata. Others are made when they are first asked for, and kept.
+// None is ever changed. A datum belongs to one walk, except for constants, which
+// are only read.
+type datum struct {
+	text     atom.Value
+	tree     any
+	hasTree  bool
+	value    jsonata.Value
+	hasValue bool
+	constant bool // has text and tree from the start
+	huge     bool // the text would be larger than any value may be
+}
+
+func textDatum(v atom.Value) *datum         { return &datum{text: v} }
+func treeDatum(tree any) *datum             { return &datum{tree: tree, hasTree: true} }
+func queryDatum(value jsonata.Value) *datum { return &datum{value: value, hasValue: true} }
+
+// constant returns a datum that any number of walks may share.
+func constant(tree any) *datum {
+	return &datum{text: encode(tree), tree: tree, hasTree: true, constant: true}
+}
+
+var emptyObject = constant(map[string]any{})
+
+// decoded returns the tree.
+func (d *datum) decoded() (any, error) {
+	if !d.hasTree {
+		tree, err := decode(d.encoded().JSON())
+		if err != nil {
+			if _, ok := errors.AsType[*jsontext.Error](err); ok {
+				return nil, fmt.Errorf("the data is not JSON: %w", err)
+			}
+			return nil, err
+		}
+		d.tree, d.hasTree = tree, true
+	}
+	return d.tree, nil
+}
+
+// query returns the value for JSONata.
+func (d *datum) query() (jsonata.Value, *fault) {
+	if d.hasValue {
+		return d.value, nil
+	}
+	value, err := jsonata.Decode(d.encoded().JSON())
+	if err != nil {
+		return value, runtimeFault("the data cannot be looked into: %v", err)
+	}
+	if !d.constant {
+		d.value, d.hasValue = value, true
+	}
+	return value, nil
+}
+
+// json returns the text of a datum, nil if it is not there.
+func (d *datum) json() []byte {
+	if d == nil {
+		return nil
+	}
+	return d.encoded().JSON()
+}
+
+// encoded returns the text as a Value.
+func (d *datum) encoded() atom.Value {
+	if d.text == nil {
+		switch {
+		case d.hasTree:
+			d.text = encode(d.tree)
+		case d.value.Size()/sizePerByte < atom.MaxValue:
+			d.text = atom.Value(d.value.AppendJSON([]byte{atom.CodecJSON}))
+		}
+		if d.text == nil || len(d.text) > atom.MaxValue {
+			d.text, d.huge = atom.Null, true // the text is not whole
+		}
+	}
+	return d.text
+}
+
+// tooLarge reports whether the value is beyond what a state may hand on.
+func (d *datum) tooLarge() bool { return len(d.encoded())-1 > MaxPayload || d.huge }

@@ -1,0 +1,156 @@
+package asl
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// takenItem is an item that a map run is taking.
+type takenItem struct {
+	index  int64
+	value  *datum
+	key    string // "" when it has none
+	source string
+}
+
+// context returns what the context object tells of the item.
+func (t *takenItem) context(leaf func(*datum) any) map[string]any {
+	item := map[string]any{"Index": number(t.index), "Value": leaf(t.value), "Source": t.source}
+	if t.key != "" {
+		item["Key"] = t.key
+	}
+	return map[string]any{"Item": item}
+}
+
+// stateData is the source of items that are in the state's input.
+const stateData = "STATE_DATA"
+
+// childrenPerAnswer is how many children one answer begins.
+const childrenPerAnswer = 500
+
+// batches begins children with the items of a page, one each or in batches. What of
+// the page is not begun is read again: the place is kept behind the last that was.
+func (r *mapRun) batches(page *ItemPage) *fault {
+	begun, spent := 0, 0
+	for len(page.Items) > 0 && !r.enough() {
+		if r.Open >= r.set.Slots || begun == childrenPerAnswer || spent >= jsonata.MaxSteps {
+			return nil
+		}
+		input, n, f := r.batch(page, begun == 0)
+		spent += jsonata.MaxSteps - r.steps
+		if f != nil {
+			return f
+		}
+		if n == 0 {
+			return nil // what is left is no whole batch
+		}
+		r.beginRun(input, n)
+		begun++
+		r.From = page.Items[n-1].Next
+		page.Items = page.Items[n:]
+	}
+	r.All = page.End && len(page.Items) == 0 || r.enough()
+	return nil
+}
+
+// enough reports whether as many items were taken as there may be.
+func (r *mapRun) enough() bool { return r.set.MaxItems > 0 && r.Items >= r.set.MaxItems }
+
+// batch returns the input of the next child, and how many items of the page are in
+// it: none when more may belong to it than are at hand. The first of a page is as
+// large as it can be.
+func (r *mapRun) batch(page *ItemPage, first bool) (*datum, int, *fault) {
+	r.steps = jsonata.MaxSteps
+	if !r.set.Batches {
+		input, f := r.selected(&page.Items[0], 0)
+		return input, 1, f
+	}
+	text := []byte{atom.CodecJSON, '{'}
+	if r.set.BatchInput != nil {
+		text = append(append(append(text, `"BatchInput":`...), r.set.BatchInput...), ',')
+	}
+	text = append(text, `"Items":[`...)
+	most := int64(MaxPayload)
+	if r.set.BatchBytes > 0 {
+		most = min(most, r.set.BatchBytes)
+	}
+	n, full := 0, false
+	for ; n < len(page.Items) && !full; n++ {
+		item, f := r.selected(&page.Items[n], n)
+		if f != nil {
+			return nil, 0, f
+		}
+		if n > 0 && int64(len(text)+len(item.encoded())+len("]}"))-1 > most {
+			full = true
+			break
+		}
+		if n > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, item.encoded().JSON()...)
+		left := r.set.MaxItems - r.Items
+		full = int64(n+1) == r.set.PerBatch || r.set.MaxItems > 0 && int64(n+1) == left
+	}
+	if !full && !page.End && !first {
+		return nil, 0, nil
+	}
+	return textDatum(append(text, "]}"...)), n, nil
+}
+
+// selected returns what a child is given for an item, ahead of those that were
+// taken.
+func (r *mapRun) selected(item *Item, ahead int) (*datum, *fault) {
+	value := textDatum(atom.FromJSON(item.Value))
+	selector := r.state.items.selector
+	if selector != nil {
+		r.taking = &takenItem{index: r.Items + int64(ahead), value: value, key: item.Key, source: item.Source}
+		r.ctx, r.ctxQuery = nil, nil
+		var f *fault
+		if value, f = selector.of(r.view(r.group.input)); f != nil {
+			return nil, f
+		}
+	}
+	if value.tooLarge() {
+		return nil, limitFault(r.state.name)
+	}
+	return value, nil
+}
+
+// errEnough ends the reading of what may be long.
+var errEnough = errors.New("enough")
+
+// pageOfInput returns the items of the state's input that are next: elements of an
+// array, or members of an object.
+func (r *mapRun) pageOfInput() *ItemPage {
+	text := bytes.TrimSpace(r.group.items.encoded().JSON())
+	read := jsontext.NewReader(text)
+	page := &ItemPage{}
+	want := childrenPerAnswer
+	if r.set.Batches {
+		want = maxPageItems
+	}
+	index := int64(0)
+	take := func(key string) error {
+		value := read.Skip()
+		if len(page.Items) == want {
+			return errEnough
+		}
+		if index++; index > r.Items {
+			page.Items = append(page.Items, Item{Value: value, Key: key, Source: stateData, Next: strconv.FormatInt(index, 10)})
+		}
+		return nil
+	}
+	var err error
+	if text[0] == '{' {
+		err = read.Members(take)
+	} else {
+		err = read.Elements(func() error { return take("") })
+	}
+	page.End = err == nil
+	return page
+}

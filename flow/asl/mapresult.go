@@ -1,0 +1,243 @@
+package asl
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// The files that results are written to, by what became of the executions.
+const (
+	succeeded = iota
+	failed
+	pending
+)
+
+var files = [...]string{succeeded: "SUCCEEDED", failed: "FAILED", pending: "PENDING"}
+
+// finish ends a map run whose children have all ended.
+func (r *mapRun) finish() {
+	if r.set.Target != nil {
+		r.write()
+		return
+	}
+	text := []byte{atom.CodecJSON, '['}
+	for i := range r.Begun {
+		past, ok := r.recall(i)
+		if !ok || past.Result == nil {
+			continue
+		}
+		for _, value := range r.formed(past, i) {
+			if len(text) > 2 {
+				text = append(text, ',')
+			}
+			if text = append(text, value...); len(text) > MaxPayload {
+				r.end(limitFault(r.state.name))
+				return
+			}
+		}
+	}
+	r.endWell(append(text, ']'))
+}
+
+// recall tells what became of a child.
+func (r *mapRun) recall(index int) (flow.Past, bool) { return r.ask.Recall(strconv.Itoa(index)) }
+
+// formed returns a child's result in the form that the ResultWriter asks for: by
+// itself, told as an execution, or taken apart.
+func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
+	form := r.set.Form.Transformation
+	if form == "" && r.set.Target != nil {
+		form = "NONE"
+	}
+	switch {
+	case form == "NONE", past.Result == nil:
+		return []json.RawMessage{r.told(past, index)}
+	case form == "FLATTEN":
+		var array []json.RawMessage
+		if err := json.Unmarshal(past.Result.JSON(), &array); err == nil && array != nil {
+			return array
+		}
+	}
+	return []json.RawMessage{past.Result.JSON()}
+}
+
+// execution tells of a child as AWS's result files do.
+//
+//nolint:tagliatelle // AWS's names
+type execution struct {
+	Cause               string    `json:"Cause,omitempty"`
+	Error               string    `json:"Error,omitempty"`
+	ExecutionArn        string    `json:"ExecutionArn"`
+	Input               string    `json:"Input,omitempty"`
+	InputDetails        *included `json:"InputDetails"`
+	Name                string    `json:"Name"`
+	Output              string    `json:"Output,omitempty"`
+	OutputDetails       *included `json:"OutputDetails,omitempty"`
+	RedriveCount        int       `json:"RedriveCount"`
+	RedriveStatus       string    `json:"RedriveStatus"`
+	RedriveStatusReason string    `json:"RedriveStatusReason,omitempty"`
+	StartDate           string    `json:"StartDate,omitempty"`
+	StateMachineArn     string    `json:"StateMachineArn"`
+	Status              string    `json:"Status"`
+	StopDate            string    `json:"StopDate,omitempty"`
+}
+
+type included struct {
+	Included bool `json:"Included"` //nolint:tagliatelle // AWS's name
+}
+
+// maxRecorded is how large the input or output of an execution may be that is told
+// in a result file.
+const maxRecorded = 64 << 10
+
+func (r *mapRun) told(past flow.Past, index int) json.RawMessage {
+	e := execution{
+		ExecutionArn: r.childARN(r.set, index), Name: childName(r.set.ID, index),
+		StateMachineArn: r.attributes().StateMachineID + r.label(), RedriveStatus: "NOT_REDRIVABLE",
+		InputDetails: &included{len(past.Input) <= maxRecorded},
+	}
+	if e.InputDetails.Included {
+		e.Input = past.Input.String()
+	}
+	if !past.Started.IsZero() {
+		e.StartDate = contextTime(past.Started)
+	}
+	if !past.Ended.IsZero() {
+		e.StopDate = contextTime(past.Ended)
+	}
+	switch e.Status = files[fileOf(past)]; e.Status {
+	case files[succeeded]:
+		e.OutputDetails = &included{len(past.Result) <= maxRecorded}
+		if e.OutputDetails.Included {
+			e.Output = past.Result.String()
+		}
+		e.RedriveStatusReason = "Execution is SUCCEEDED and cannot be redriven"
+	case files[failed]:
+		f := taskFault(past.Failure, r.state.name)
+		e.Error, e.Cause = f.name, f.cause
+	}
+	text, _ := json.Marshal(e) // of texts and numbers
+	return text
+}
+
+// fileOf returns which file a child belongs to.
+func fileOf(past flow.Past) int {
+	switch {
+	case past.Result != nil:
+		return succeeded
+	case past.Failure != nil && past.Failure.Code != atom.CodeCancelled:
+		return failed
+	default:
+		return pending
+	}
+}
+
+// maxWritten is how many bytes of results one write takes before it is done.
+const maxWritten = 128 << 10
+
+// write writes the next results, then the manifest, then ends the map run.
+func (r *mapRun) write() {
+	if r.Closed {
+		r.written()
+		return
+	}
+	parts := make([]strings.Builder, len(files))
+	sum := 0
+	for ; r.Written < r.Begun && sum < maxWritten; r.Written++ {
+		past, ok := r.recall(r.Written)
+		if !ok {
+			continue
+		}
+		file := fileOf(past)
+		for _, value := range r.formed(past, r.Written) {
+			r.separate(&parts[file], r.Sizes[file])
+			parts[file].Write(value) //nolint:gosec // it never fails
+			sum += len(value)
+		}
+	}
+	write := ObjectWrite{Bucket: r.set.Target.Bucket}
+	last := r.Written == r.Begun
+	for file := range parts {
+		if last && (parts[file].Len() > 0 || r.Sizes[file] > 0) {
+			parts[file].WriteString(r.ending()) //nolint:gosec // it never fails
+		}
+		if parts[file].Len() > 0 {
+			write.Parts = append(write.Parts, ObjectPart{Key: r.file(file), Offset: r.Sizes[file], Text: parts[file].String()})
+			r.Sizes[file] += int64(parts[file].Len())
+		}
+	}
+	if last {
+		write.Parts = append(write.Parts, ObjectPart{Key: r.folder() + "manifest.json", Text: r.manifest()})
+		r.Closed = true
+	}
+	r.Writes++
+	r.growth.Add = append(r.growth.Add, flow.Spec{
+		Name: writeNode + "#" + strconv.Itoa(r.Writes), Kind: flow.Work, Task: WriteObjects, Input: atom.MustEncode(write),
+	})
+}
+
+// separate writes what stands before a value in a file.
+func (r *mapRun) separate(b *strings.Builder, before int64) {
+	switch {
+	case r.set.Form.Lines && before+int64(b.Len()) > 0:
+		b.WriteByte('\n')
+	case r.set.Form.Lines:
+	case before+int64(b.Len()) > 0:
+		b.WriteByte(',')
+	default:
+		b.WriteByte('[')
+	}
+}
+
+func (r *mapRun) ending() string {
+	if r.set.Form.Lines {
+		return "\n"
+	}
+	return "]"
+}
+
+// folder is where the files are, with a slash behind it.
+func (r *mapRun) folder() string {
+	if prefix := r.set.Target.Prefix; prefix != "" {
+		return prefix + "/" + r.set.ID + "/"
+	}
+	return r.set.ID + "/"
+}
+
+func (r *mapRun) file(file int) string {
+	if r.set.Form.Lines {
+		return r.folder() + files[file] + "_0.jsonl"
+	}
+	return r.folder() + files[file] + "_0.json"
+}
+
+// manifest tells of the files.
+func (r *mapRun) manifest() string {
+	lists := map[string]any{}
+	for file, name := range files {
+		list := []any{}
+		if r.Sizes[file] > 0 {
+			list = append(list, map[string]any{"Key": r.file(file), "Size": number(r.Sizes[file])})
+		}
+		lists[name] = list
+	}
+	return encode(map[string]any{
+		"DestinationBucket": r.set.Target.Bucket, "MapRunArn": r.set.ARN, "ResultFiles": lists,
+	}).String()
+}
+
+// written ends a map run whose results are written.
+func (r *mapRun) written() {
+	if r.Error != "" {
+		r.end(&fault{name: r.Error, cause: r.Cause})
+		return
+	}
+	r.endWell(encode(map[string]any{
+		"MapRunArn":           r.set.ARN,
+		"ResultWriterDetails": map[string]any{"Bucket": r.set.Target.Bucket, "Key": r.folder() + "manifest.json"},
+	}))
+}

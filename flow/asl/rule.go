@@ -1,0 +1,135 @@
+package asl
+
+// A Rule is one thing that is demanded of definitions. Every [Problem] names the
+// rule that it breaks.
+type Rule struct {
+	Name     string   // stable, such as "next-or-end"
+	Code     Code     // what AWS calls a breach
+	Severity Severity // what a breach means
+	Demands  string   // what is demanded, one sentence
+}
+
+// Rules returns all rules in the order of the manual.
+func Rules() []Rule {
+	all := make([]Rule, len(catalogue))
+	for i, r := range catalogue {
+		all[i] = *r
+	}
+	return all
+}
+
+var catalogue []*Rule
+
+func newRule(name string, code Code, severity Severity, demands string) *Rule {
+	r := &Rule{Name: name, Code: code, Severity: severity, Demands: demands}
+	catalogue = append(catalogue, r)
+	return r
+}
+
+// illegal and doubtful are the most frequent kinds of rules.
+func illegal(name, demands string) *Rule {
+	return newRule(name, SchemaValidationFailed, Error, demands)
+}
+
+func doubtful(name, demands string) *Rule {
+	return newRule(name, SchemaValidationFailed, Warning, demands)
+}
+
+// The rules (asl.md, section b).
+var (
+	// The text.
+	ruleSize      = illegal("size", "A definition has at most 1 MiB.")
+	ruleJSON      = newRule("json", InvalidJSON, Error, "A definition is JSON.")
+	ruleNesting   = newRule("nesting", TooDeeplyNested, Error, "Objects and arrays nest at most 200 deep.")
+	ruleObject    = illegal("object", "A definition is an object.")
+	ruleOnce      = illegal("once", "A name occurs once in an object.")
+	ruleStateOnce = newRule("state-once", DuplicateStateName, Error, "The name of a state is taken once in the whole machine, branches included.")
+
+	// Fields.
+	ruleRequired     = illegal("required", "A required field is there.")
+	ruleType         = illegal("type", "A value is of the type that its field has.")
+	ruleValue        = illegal("value", "A value is one of those, or in the range, that its field allows.")
+	ruleEmpty        = illegal("empty", "States, Branches, Choices, And, Or and ErrorEquals are not empty.")
+	ruleExclusive    = illegal("exclusive", "Of fields that exclude each other, such as Seconds and SecondsPath, one is there.")
+	ruleField        = illegal("field", "A field of the language stands where it has a meaning.")
+	ruleUnknownField = doubtful("unknown-field", "A field is one of the language; others are ignored.")
+	ruleExtension    = illegal("extension", "Under strict validation, what Ebb adds to the language is not used.")
+
+	// Query languages.
+	ruleLanguageField = illegal("language-field", "A field belongs to the state's query language.")
+	ruleDowngrade     = illegal("downgrade", "In a machine whose QueryLanguage is JSONata no state sets JSONPath.")
+	ruleMisplaced     = doubtful("misplaced", "QueryLanguage of a machine stands beside States; inside it is taken as if it stood there.")
+	ruleJSONata       = newRule("jsonata", InvalidJSONata, Error, "An expression is legal JSONata.")
+	ruleTopLevel      = newRule("top-level", UnsupportedJSONata, Error,
+		"An expression begins with $states or a variable: it has no input of its own, and no $eval.")
+	ruleStates = newRule("states", UnsupportedJSONata, Error,
+		"$states has input and context; result in Output and Assign of Task, Parallel and Map, errorOutput in those of a catcher.")
+	ruleDelimiters   = illegal("delimiters", "A JSONata expression stands between {% and %}, with nothing around them.")
+	ruleNotEvaluated = newRule("not-evaluated", NoDollar, Warning, "In JSONata, what looks like a JSONPath field or an expression is one.")
+
+	// States and transitions.
+	ruleStateName = newRule("state-name", InvalidStateName, Error,
+		"A state's name has 1 to 80 characters (128 under spec2016), no control characters.")
+	ruleTarget      = newRule("target", MissingTransitionTarget, Error, "StartAt, Next and Default name a state of the same States object.")
+	ruleNextOrEnd   = illegal("next-or-end", `A state that goes on has either Next or "End": true.`)
+	ruleEnd         = newRule("end", MissingEndState, Error, "Some state of each States object ends it.")
+	ruleUnreachable = newRule("unreachable", MissingTransitionTarget, Warning,
+		"Some transition leads to each state; AWS refuses the others, and so does strict validation.")
+	ruleEndlessLoop = doubtful("endless-loop", "A loop of states that only compute can be left.")
+
+	// Values.
+	rulePath          = illegal("path", "A path is legal JSONPath.")
+	ruleReferencePath = illegal("reference-path", "A reference path names one value; ResultPath names one of the input.")
+	ruleTemplate      = illegal("template", "A field whose name ends in .$ is a path or a call of an intrinsic function.")
+	ruleTwice         = illegal("twice", "A payload template gives each field once: x or x.$.")
+	ruleNoDollar      = newRule("no-dollar", NoDollar, Warning,
+		"What looks like a path or an intrinsic function in a payload template has a name that ends in .$.")
+	ruleNoPath       = newRule("no-path", NoPath, Warning, "What looks like a path stands in a field whose name ends in Path.")
+	ruleStaticResult = newRule("static-result", PassResultIsStatic, Warning, "Result of a Pass state is taken as it stands.")
+	ruleTimestamp    = illegal("timestamp", "A timestamp is written as in RFC 3339, with T, seconds, and Z or an offset.")
+
+	// Variables.
+	ruleVariableName = illegal("variable-name", "A variable's name is an identifier of at most 80 characters, and not states.")
+	ruleShadow       = illegal("shadow", "A variable that a level around has assigned is read, not assigned.")
+	ruleUnassigned   = doubtful("unassigned", "A variable that is read is assigned by some state that can be seen.")
+	ruleUndoVariable = illegal("undo-variable", "What undoes a state sees no variables.")
+
+	// Tasks.
+	ruleResource    = newRule("resource", InvalidResource, Error, "Resource is a URI; an ARN has all of its parts.")
+	ruleIntegration = illegal("integration", "A service is called in a way it has: .sync and .waitForTaskToken are not for all.")
+	ruleExpress     = illegal("express", "An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
+	ruleHeartbeat   = illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
+	ruleCredentials = illegal("credentials", "Credentials have a RoleArn.")
+	ruleTaskToken   = doubtful("task-token", "A task that waits for its token is given the token.")
+
+	// Errors.
+	ruleStatesAll    = illegal("states-all", "States.ALL stands alone, and in the last entry.")
+	ruleUnknownError = doubtful("unknown-error", "An error whose name begins with States. is one of the language.")
+	ruleUnused       = doubtful("unused", "Some error is left for an entry of Retry or Catch.")
+	ruleMaxDelay     = illegal("max-delay", "MaxDelaySeconds is greater than IntervalSeconds.")
+	ruleErrorCause   = doubtful("error-and-cause", "Under spec2016, a Fail state has Error and Cause.")
+
+	// Undoing.
+	ruleRevertTo     = illegal("revert-to", "A catcher goes back to a state of which something can be undone.")
+	ruleRevertInside = doubtful("revert-inside", "Where a catcher has undone what the state did, some of it can be undone.")
+	ruleRevertFailed = illegal("revert-failed", "A catcher of Ebb.RevertFailed has no Revert.")
+	ruleRevertRetry  = illegal("revert-retry", "Retry of a Revert has one entry, for States.ALL.")
+
+	// Choices.
+	ruleOperator = illegal("operator", "A rule of a Choice state has one of And, Or, Not or a comparison.")
+	ruleInner    = illegal("inner-rule", "Next and Assign are for the rules of Choices, not for those inside them.")
+
+	// Maps.
+	ruleDistributed = illegal("distributed",
+		"ItemReader, ItemBatcher, ResultWriter and Label belong to a Map whose Mode is DISTRIBUTED, which has an ExecutionType.")
+	ruleTolerated = doubtful("tolerated", "Failures are tolerated by a Map whose Mode is DISTRIBUTED.")
+	ruleLabel     = newRule("label", InvalidLabelName, Error,
+		"A Label has 1 to 40 characters, no blanks and none of ? * < > { } [ ] : ; , \\ | ^ ~ $ # % & ` \" among them.")
+	ruleLabelOnce    = newRule("label-once", DuplicateLabelName, Error, "A Label is taken once.")
+	ruleHeaders      = illegal("csv-headers", "CSVHeaders are given when CSVHeaderLocation is GIVEN.")
+	ruleBatcherLimit = illegal("batch-limit", "An ItemBatcher says how many items or bytes a batch has.")
+
+	// What is legal, and cannot be run yet.
+	rulePlaceholder = newRule("placeholder", NotSupported, Unsupported,
+		"Placeholders of templates, such as ${Arn} or {\"Ref\": …}, are filled in before a machine is run.")
+)

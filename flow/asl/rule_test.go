@@ -1,0 +1,486 @@
+package asl_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/flow/asl"
+)
+
+// A ruleCase breaks one rule and shows how it is kept.
+type ruleCase struct {
+	rule      string
+	bad, good string
+	opts      []asl.Option
+	schema    bool // the JSON Schema sees it, too
+}
+
+// machineOf returns a machine of states, which begins with A.
+func machineOf(states string) string { return `{"StartAt": "A", "States": {` + states + `}}` }
+
+// state returns a machine of one state.
+func inJSONata(state string) string {
+	return `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": ` + state + `}}`
+}
+
+func taskWith(fields string) string {
+	return machineOf(`"A": {"Type": "Task", "Resource": "exec:x", ` + fields + `"End": true}`)
+}
+
+func mapWith(config, fields string) string {
+	return machineOf(`"A": {"Type": "Map", "ItemProcessor": {` + config + `"StartAt": "B", "States": {"B": {"Type": "Succeed"}}}, ` + fields + `"End": true}`)
+}
+
+const distributed = `"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, `
+
+func choiceWith(rule string) string {
+	return machineOf(`"A": {"Type": "Choice", "Choices": [` + rule + `]}, "B": {"Type": "Succeed"}`)
+}
+
+var ruleCases = []ruleCase{
+	{rule: "size", bad: machineOf(`"A": {"Type": "Succeed", "Comment": "` + strings.Repeat("x", asl.MaxDefinition) + `"}`), good: machineOf(`"A": {"Type": "Succeed"}`)},
+	{rule: "json", bad: `{"StartAt": "A"`, good: machineOf(`"A": {"Type": "Succeed"}`)},
+	{rule: "nesting", bad: strings.Repeat(`[`, asl.MaxNesting+2), good: machineOf(`"A": {"Type": "Pass", "Result": [[[[]]]], "End": true}`)},
+	{rule: "object", bad: `["A"]`, good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{rule: "once", bad: machineOf(`"A": {"Type": "Succeed", "Comment": "1", "Comment": "2"}`), good: machineOf(`"A": {"Type": "Succeed", "Comment": "1"}`)},
+	{
+		rule: "state-once", bad: machineOf(`"A": {"Type": "Succeed"}, "A": {"Type": "Succeed"}`),
+		good: machineOf(`"A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Succeed"}`),
+	},
+	{
+		rule: "state-once", bad: strings.Replace(mapWith("", ""), `"B"`, `"A"`, 2),
+		good: mapWith("", ""),
+	},
+
+	{rule: "required", bad: `{"States": {"A": {"Type": "Succeed"}}}`, good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{rule: "required", bad: machineOf(`"A": {"End": true}`), good: machineOf(`"A": {"Type": "Pass", "End": true}`), schema: true},
+	{rule: "required", bad: machineOf(`"A": {"Type": "Wait", "End": true}`), good: machineOf(`"A": {"Type": "Wait", "Seconds": 0, "End": true}`), schema: true},
+	{rule: "required", bad: machineOf(`"A": {"Type": "Task", "End": true}`), good: taskWith(""), schema: true},
+	{rule: "required", bad: machineOf(`"A": {"Type": "Map", "End": true}`), good: mapWith("", ""), schema: true},
+	{
+		rule: "required", bad: choiceWith(`{"Variable": "$.x", "IsNull": true}`), good: choiceWith(`{"Variable": "$.x", "IsNull": true, "Next": "B"}`),
+		schema: true,
+	},
+	{rule: "required", bad: choiceWith(`{"IsNull": true, "Next": "B"}`), good: choiceWith(`{"Variable": "$.x", "IsNull": true, "Next": "B"}`), schema: true},
+	{
+		rule: "required", bad: taskWith(`"Retry": [{}], `), good: taskWith(`"Retry": [{"ErrorEquals": ["E"]}], `),
+		schema: true,
+	},
+	{rule: "type", bad: machineOf(`"A": {"Type": "Succeed", "Comment": 1}`), good: machineOf(`"A": {"Type": "Succeed", "Comment": "1"}`), schema: true},
+	{rule: "type", bad: machineOf(`"A": {"Type": "Pass", "End": "true"}`), good: machineOf(`"A": {"Type": "Pass", "End": true}`), schema: true},
+	{rule: "type", bad: machineOf(`"A": "Succeed"`), good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{
+		rule: "type", bad: machineOf(`"A": {"Type": "Wait", "Seconds": "$.s", "End": true}`),
+		good: machineOf(`"A": {"Type": "Wait", "SecondsPath": "$.s", "End": true}`), schema: true,
+	},
+	{rule: "type", bad: taskWith(`"Retry": {"ErrorEquals": ["E"]}, `), good: taskWith(`"Retry": [{"ErrorEquals": ["E"]}], `), schema: true},
+	{
+		rule: "type", bad: choiceWith(`{"Variable": "$.x", "NumericEquals": "1", "Next": "B"}`),
+		good: choiceWith(`{"Variable": "$.x", "NumericEquals": 1, "Next": "B"}`), schema: true,
+	},
+	{
+		rule: "type", bad: inJSONata(`{"Type": "Choice", "Choices": [{"Condition": "yes", "Next": "B"}]}, "B": {"Type": "Succeed"}`),
+		good: inJSONata(`{"Type": "Choice", "Choices": [{"Condition": "{% true %}", "Next": "B"}]}, "B": {"Type": "Succeed"}`), schema: true,
+	},
+	{rule: "type", bad: taskWith(`"Revert": true, `), good: taskWith(`"Revert": false, `), schema: true},
+	{rule: "value", bad: machineOf(`"A": {"Type": "Success"}`), good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{rule: "value", bad: `{"Version": "2.0", "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`, good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{rule: "value", bad: taskWith(`"TimeoutSeconds": 0, `), good: taskWith(`"TimeoutSeconds": 1, `), schema: true},
+	{rule: "value", bad: taskWith(`"TimeoutSeconds": 1.5, `), good: taskWith(`"TimeoutSeconds": 1, `), schema: true},
+	{
+		rule: "value", bad: taskWith(`"Retry": [{"ErrorEquals": ["E"], "BackoffRate": 0.5}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["E"], "BackoffRate": 1.0}], `), schema: true,
+	},
+	{
+		rule: "value", bad: taskWith(`"Retry": [{"ErrorEquals": ["E"], "JitterStrategy": "HALF"}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["E"], "JitterStrategy": "FULL"}], `), schema: true,
+	},
+	{rule: "value", bad: mapWith(distributed, `"ToleratedFailurePercentage": 101, `), good: mapWith(distributed, `"ToleratedFailurePercentage": 100, `), schema: true},
+	{rule: "empty", bad: machineOf(``), good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
+	{rule: "empty", bad: machineOf(`"A": {"Type": "Parallel", "Branches": [], "End": true}`), good: mapWith("", ""), schema: true},
+	{
+		rule: "empty", bad: choiceWith(`{"And": [], "Next": "B"}`),
+		good: choiceWith(`{"And": [{"Variable": "$.x", "IsNull": true}], "Next": "B"}`), schema: true,
+	},
+	{rule: "empty", bad: taskWith(`"Retry": [{"ErrorEquals": []}], `), good: taskWith(`"Retry": [], `), schema: true},
+	{
+		rule: "exclusive", bad: machineOf(`"A": {"Type": "Wait", "Seconds": 1, "SecondsPath": "$.s", "End": true}`),
+		good: machineOf(`"A": {"Type": "Wait", "SecondsPath": "$.s", "End": true}`), schema: true,
+	},
+	{
+		rule: "exclusive", bad: taskWith(`"TimeoutSeconds": 1, "TimeoutSecondsPath": "$.s", `), good: taskWith(`"TimeoutSecondsPath": "$.s", `),
+		schema: true,
+	},
+	{rule: "exclusive", bad: mapWith("", `"ItemSelector": {}, "Parameters": {}, `), good: mapWith("", `"Parameters": {}, `), schema: true},
+	{
+		rule: "exclusive", bad: mapWith(distributed, `"ItemBatcher": {"MaxItemsPerBatch": 1, "MaxItemsPerBatchPath": "$.x"}, `),
+		good: mapWith(distributed, `"ItemBatcher": {"MaxItemsPerBatch": 1}, `), schema: true,
+	},
+	{rule: "field", bad: machineOf(`"A": {"Type": "Succeed", "ResultPath": "$.x"}`), good: machineOf(`"A": {"Type": "Succeed", "InputPath": "$.x"}`), schema: true},
+	{
+		rule: "unknown-field", bad: machineOf(`"A": {"Type": "Succeed", "Coment": ""}`), good: machineOf(`"A": {"Type": "Succeed", "Comment": ""}`),
+		schema: true,
+	},
+	{rule: "extension", bad: taskWith(`"Revert": "exec:y", `), good: taskWith(``), opts: []asl.Option{asl.Strict()}},
+	{
+		rule: "extension", bad: taskWith(`"Catch": [{"ErrorEquals": ["E"], "Next": "B", "Revert": "all"}], `),
+		good: taskWith(``), opts: []asl.Option{asl.Strict()},
+	},
+
+	{rule: "language-field", bad: machineOf(`"A": {"Type": "Succeed", "Output": 1}`), good: inJSONata(`{"Type": "Succeed", "Output": 1}`), schema: true},
+	{rule: "language-field", bad: inJSONata(`{"Type": "Succeed", "InputPath": "$"}`), good: machineOf(`"A": {"Type": "Succeed", "InputPath": "$"}`), schema: true},
+	{
+		rule: "downgrade", bad: inJSONata(`{"Type": "Succeed", "QueryLanguage": "JSONPath"}`), good: inJSONata(`{"Type": "Succeed", "QueryLanguage": "JSONata"}`),
+		schema: true,
+	},
+	{
+		rule: "misplaced", bad: machineOf(`"QueryLanguage": "JSONata", "A": {"Type": "Succeed", "Output": "{% 1 %}"}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": "{% 1 %}"}`), schema: true,
+	},
+	{
+		rule: "jsonata", bad: inJSONata(`{"Type": "Succeed", "Output": {"x": ["{% 1 + %}"]}}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": {"x": ["{% 1 + 1 %}"]}}`),
+	},
+	{
+		rule: "jsonata", bad: inJSONata(`{"Type": "Wait", "Seconds": "{% $max( %}", "End": true}`),
+		good: inJSONata(`{"Type": "Wait", "Seconds": "{% $max([1, 2]) %}", "End": true}`),
+	},
+	{
+		rule: "top-level", bad: inJSONata(`{"Type": "Succeed", "Output": "{% phone[0] %}"}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": "{% $states.input.phone[type = 'home'] %}"}`),
+	},
+	{
+		rule: "top-level", bad: inJSONata(`{"Type": "Succeed", "Output": "{% $$ %}"}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": "{% $map($states.input.x, function($v) { $v * 2 }) %}"}`),
+	},
+	{
+		rule: "top-level", bad: inJSONata(`{"Type": "Succeed", "Output": "{% $eval('1') %}"}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": "{% $parse('1') %}"}`),
+	},
+	{
+		rule: "states", bad: inJSONata(`{"Type": "Succeed", "Output": "{% $states.inptu.x %}"}`),
+		good: inJSONata(`{"Type": "Succeed", "Output": "{% $states.context.State.Name %}"}`),
+	},
+	{
+		rule: "states", bad: inJSONata(`{"Type": "Task", "Resource": "a:b", "Arguments": {"x": "{% $states.result %}"}, "End": true}`),
+		good: inJSONata(`{"Type": "Task", "Resource": "a:b", "Output": {"x": ["{% $states.result %}"]}, "End": true}`),
+	},
+	{
+		rule: "states", bad: inJSONata(`{"Type": "Task", "Resource": "a:b", "Output": "{% $states.errorOutput %}", "End": true}`),
+		good: inJSONata(`{"Type": "Task", "Resource": "a:b", "Catch": [{"ErrorEquals": ["E"], "Output": {"e": "{% $states.errorOutput %}"}, ` +
+			`"Assign": {"e": "{% $states.errorOutput.Cause %}"}, "Next": "A"}], "End": true}`),
+	},
+	{
+		rule: "unassigned", bad: inJSONata(`{"Type": "Pass", "Assign": {"count": 1}, "Output": "{% $cunt + $sum([1]) %}", "End": true}`),
+		good: inJSONata(`{"Type": "Pass", "Assign": {"count": 1}, "Output": "{% ($x := $count; $x + $sum([1])) %}", "End": true}`),
+	},
+	{
+		rule: "delimiters", bad: inJSONata(`{"Type": "Succeed", "Output": {"x": ["{% 1 "]}}`), good: inJSONata(`{"Type": "Succeed", "Output": {"x": ["{% 1 %}"]}}`),
+		schema: true,
+	},
+	{rule: "delimiters", bad: inJSONata(`{"Type": "Succeed", "Output": "1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "1%"}`), schema: true},
+	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": " {% 1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "{% 1 %}"}`)},
+	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": {"x.$": "$.x"}}`), good: inJSONata(`{"Type": "Succeed", "Output": {"x": 1}}`)},
+
+	{
+		rule: "state-name", bad: machineOf(`"A": {"Type": "Pass", "Next": ""}, "": {"Type": "Succeed"}`),
+		good: machineOf(`"A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Succeed"}`), schema: true,
+	},
+	{
+		rule: "target", bad: machineOf(`"A": {"Type": "Pass", "Next": "C"}, "B": {"Type": "Succeed"}`),
+		good: machineOf(`"A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Succeed"}`),
+	},
+	{rule: "next-or-end", bad: machineOf(`"A": {"Type": "Pass"}`), good: machineOf(`"A": {"Type": "Pass", "End": true}`), schema: true},
+	{
+		rule: "next-or-end", bad: machineOf(`"A": {"Type": "Pass", "End": true, "Next": "A"}`),
+		good: machineOf(`"A": {"Type": "Pass", "End": false, "Next": "B"}, "B": {"Type": "Succeed"}`), schema: true,
+	},
+	{
+		rule: "end", bad: machineOf(`"A": {"Type": "Wait", "Seconds": 1, "Next": "A"}`),
+		good: machineOf(`"A": {"Type": "Wait", "Seconds": 1, "End": true}`),
+	},
+	{
+		rule: "unreachable", bad: machineOf(`"A": {"Type": "Succeed"}, "B": {"Type": "Succeed"}`),
+		good: taskWith(`"Catch": [{"ErrorEquals": ["E"], "Next": "A"}], `),
+	},
+	{
+		rule: "unreachable", bad: machineOf(`"A": {"Type": "Succeed"}, "B": {"Type": "Pass", "Next": "B"}`), opts: []asl.Option{asl.Strict()},
+		good: machineOf(`"A": {"Type": "Succeed"}`),
+	},
+	{
+		rule: "endless-loop",
+		bad: machineOf(`"A": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": true, "Next": "B"}], "Default": "C"}, "B": {"Type": "Succeed"}, ` +
+			`"C": {"Type": "Pass", "Next": "D"}, "D": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": true, "Next": "C"}], "Default": "D"}`),
+		good: machineOf(`"A": {"Type": "Pass", "Next": "B"}, "B": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": true, "Next": "A"}], ` +
+			`"Default": "C"}, "C": {"Type": "Succeed"}`),
+	},
+
+	{rule: "path", bad: machineOf(`"A": {"Type": "Succeed", "InputPath": "x"}`), good: machineOf(`"A": {"Type": "Succeed", "InputPath": null}`), schema: true},
+	{
+		rule: "reference-path", bad: machineOf(`"A": {"Type": "Pass", "ResultPath": "$.x[*]", "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "ResultPath": "$.x[0]", "End": true}`),
+	},
+	{
+		rule: "template", bad: machineOf(`"A": {"Type": "Pass", "Parameters": [{"x.$": "x"}], "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": [{"x.$": "States.UUID()"}], "End": true}`), schema: true,
+	},
+	{
+		rule: "twice", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": 1, "x.$": "$.x"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "$.x"}, "End": true}`),
+	},
+	{
+		rule: "no-dollar", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": {"y": "States.UUID()"}}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": {"y.$": "States.UUID()"}}, "End": true}`),
+	},
+	{rule: "no-path", bad: machineOf(`"A": {"Type": "Fail", "Error": "$.e"}`), good: machineOf(`"A": {"Type": "Fail", "ErrorPath": "$.e"}`)},
+	{
+		rule: "static-result", bad: machineOf(`"A": {"Type": "Pass", "Result": {"x.$": "$.x"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "$.x"}, "End": true}`),
+	},
+	{
+		rule: "timestamp", bad: machineOf(`"A": {"Type": "Wait", "Timestamp": "2026-01-31", "End": true}`),
+		good: machineOf(`"A": {"Type": "Wait", "Timestamp": "2026-01-31T12:00:00Z", "End": true}`), schema: true,
+	},
+	{
+		rule: "timestamp", bad: choiceWith(`{"Variable": "$.x", "TimestampEquals": "today", "Next": "B"}`),
+		good: choiceWith(`{"Variable": "$.x", "TimestampEquals": "2026-01-31T12:00:00+01:00", "Next": "B"}`), schema: true,
+	},
+
+	{
+		rule: "variable-name", bad: machineOf(`"A": {"Type": "Pass", "Assign": {"1x": 1}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Assign": {"x1": 1}, "End": true}`),
+	},
+	{
+		rule: "shadow",
+		bad: machineOf(`"A": {"Type": "Pass", "Assign": {"x": 1}, "Next": "M"}, "M": {"Type": "Map", "ItemProcessor": {"StartAt": "B", ` +
+			`"States": {"B": {"Type": "Pass", "Assign": {"x": 1}, "End": true}}}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Assign": {"x": 1}, "Next": "M"}, "M": {"Type": "Map", "ItemProcessor": {` + distributed + `"StartAt": "B", ` +
+			`"States": {"B": {"Type": "Pass", "Assign": {"x": 1}, "End": true}}}, "End": true}`),
+	},
+	{
+		rule: "unassigned", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "States.Array($cunt)"}, "Assign": {"count": 1}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "States.Array($count)"}, "Assign": {"count": 1}, "End": true}`),
+	},
+	{
+		rule: "unassigned",
+		bad: machineOf(`"A": {"Type": "Pass", "Assign": {"x": 1}, "Next": "M"}, "M": {"Type": "Map", "ItemProcessor": {` + distributed + `"StartAt": "B", ` +
+			`"States": {"B": {"Type": "Pass", "OutputPath": "$x", "End": true}}}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Assign": {"x": 1}, "Next": "M"}, "M": {"Type": "Map", "ItemProcessor": {"StartAt": "B", ` +
+			`"States": {"B": {"Type": "Pass", "OutputPath": "$x", "End": true}}}, "End": true}`),
+	},
+	{
+		rule: "undo-variable", bad: taskWith(`"Revert": {"Resource": "exec:y", "Parameters": {"x.$": "$x"}}, `),
+		good: taskWith(`"Revert": {"Resource": "exec:y", "Parameters": {"x.$": "$.Result.x"}}, `),
+	},
+
+	{rule: "resource", bad: machineOf(`"A": {"Type": "Task", "Resource": "pay", "End": true}`), good: taskWith(""), schema: true},
+	{
+		rule: "resource", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:111111111111:function:f", "End": true}`),
+	},
+	{
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.sync", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}`),
+	},
+	{
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:submitJob.sync", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::batch:submitJob.sync", "End": true}`),
+	},
+	{
+		rule: "express", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:eu-west-1:111111111111:activity:pay", "End": true}`), good: taskWith(""),
+		opts: []asl.Option{asl.Express()},
+	},
+	{
+		rule: "express", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}`), good: taskWith(""),
+		opts: []asl.Option{asl.Express()},
+	},
+	{rule: "express", bad: mapWith(distributed, ""), good: mapWith("", ""), opts: []asl.Option{asl.Express()}},
+	{
+		rule: "express",
+		bad: strings.Replace(mapWith(`"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, `, ""), `{"Type": "Succeed"}`,
+			`{"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}`, 1),
+		good: strings.Replace(mapWith(distributed, ""), `{"Type": "Succeed"}`, `{"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}`, 1),
+	},
+	{rule: "heartbeat", bad: taskWith(`"TimeoutSeconds": 9, "HeartbeatSeconds": 9, `), good: taskWith(`"TimeoutSeconds": 9, "HeartbeatSeconds": 8, `)},
+	{rule: "credentials", bad: taskWith(`"Credentials": {"Role": "r"}, `), good: taskWith(`"Credentials": {"RoleArn.$": "$.role"}, `), schema: true},
+	{
+		rule: "task-token", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {"MessageBody": ` +
+			`{"token.$": "$$.Task.Token"}}, "End": true}`),
+	},
+
+	{
+		rule: "states-all", bad: taskWith(`"Retry": [{"ErrorEquals": ["States.ALL"]}, {"ErrorEquals": ["E"]}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["E"]}, {"ErrorEquals": ["States.ALL"]}], `),
+	},
+	{
+		rule: "unknown-error", bad: taskWith(`"Retry": [{"ErrorEquals": ["States.TimeOut"]}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["States.Timeout", "States.Http.StatusCode.500"]}], `),
+	},
+	{
+		rule: "unused", bad: taskWith(`"Catch": [{"ErrorEquals": ["E"], "Next": "A"}, {"ErrorEquals": ["E"], "Next": "A"}], `),
+		good: taskWith(`"Catch": [{"ErrorEquals": ["E"], "Next": "A"}, {"ErrorEquals": ["E", "F"], "Next": "A"}], `),
+	},
+	{
+		rule: "unused", bad: taskWith(`"Retry": [{"ErrorEquals": ["States.TaskFailed"]}, {"ErrorEquals": ["E"]}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["E"]}, {"ErrorEquals": ["States.TaskFailed"]}], `),
+	},
+	{
+		rule: "unused", bad: taskWith(`"Retry": [{"ErrorEquals": ["States.Timeout"]}, {"ErrorEquals": ["States.HeartbeatTimeout"]}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["States.HeartbeatTimeout"]}, {"ErrorEquals": ["States.Timeout"]}], `),
+	},
+	{rule: "unused", bad: taskWith(`"Retry": [{"ErrorEquals": ["States.Runtime"]}], `), good: taskWith(`"Retry": [{"ErrorEquals": ["States.ALL"]}], `)},
+	{
+		rule: "max-delay", bad: taskWith(`"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 5, "MaxDelaySeconds": 5}], `),
+		good: taskWith(`"Retry": [{"ErrorEquals": ["E"], "IntervalSeconds": 5, "MaxDelaySeconds": 6}], `),
+	},
+	{
+		rule: "revert-to", bad: taskWith(`"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], `),
+		good: taskWith(`"Revert": "exec:y", "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], `),
+	},
+	{
+		rule: "revert-to", bad: mapWith(``, `"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], `),
+		good: machineOf(`"A": {"Type": "Map", "Iterator": {"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}},
+			"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], "End": true}`),
+	},
+	{
+		rule: "revert-inside", bad: taskWith(`"Revert": false, "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], `),
+		good: taskWith(`"Revert": "exec:y", "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], `),
+	},
+	{
+		rule: "revert-inside", bad: machineOf(`"A": {"Type": "Parallel", "Branches": [{"StartAt": "B", "States": {"B": {"Type": "Succeed"}}}],
+			"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], "End": true}`),
+		good: machineOf(`"A": {"Type": "Parallel", "Branches": [{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}}],
+			"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], "End": true}`),
+	},
+	{
+		rule: "revert-failed", bad: taskWith(`"Catch": [{"ErrorEquals": ["Ebb.RevertFailed"], "Next": "A", "Revert": "all"}], `),
+		good: taskWith(`"Catch": [{"ErrorEquals": ["States.TaskFailed"], "Next": "A", "Revert": "all"}, {"ErrorEquals": ["Ebb.RevertFailed"], "Next": "A"}], `),
+	},
+	{
+		rule: "revert-retry", bad: taskWith(`"Revert": {"Resource": "exec:y", "Retry": [{"ErrorEquals": ["E"]}]}, `),
+		good: taskWith(`"Revert": {"Resource": "exec:y", "Retry": [{"ErrorEquals": ["States.ALL"], "MaxAttempts": 5}]}, `),
+	},
+	{
+		rule: "error-and-cause", bad: machineOf(`"A": {"Type": "Fail", "Error": "E"}`), good: machineOf(`"A": {"Type": "Fail", "Error": "E", "CausePath": "$.c"}`),
+		opts: []asl.Option{asl.Under(asl.Spec2016)},
+	},
+
+	{rule: "operator", bad: choiceWith(`{"Variable": "$.x", "Next": "B"}`), good: choiceWith(`{"Variable": "$.x", "IsNull": true, "Next": "B"}`), schema: true},
+	{
+		rule: "operator", bad: choiceWith(`{"Variable": "$.x", "IsNull": true, "IsString": true, "Next": "B"}`),
+		good: choiceWith(`{"Or": [{"Variable": "$.x", "IsNull": true}, {"Variable": "$.x", "IsString": true}], "Next": "B"}`), schema: true,
+	},
+	{
+		rule: "operator", bad: choiceWith(`{"Variable": "$.x", "StringEqual": "x", "Next": "B"}`),
+		good: choiceWith(`{"Variable": "$.x", "StringEquals": "x", "Next": "B"}`), schema: true,
+	},
+	{
+		rule: "inner-rule", bad: choiceWith(`{"Not": {"Variable": "$.x", "IsNull": true, "Next": "B"}, "Next": "B"}`),
+		good: choiceWith(`{"Not": {"Variable": "$.x", "IsNull": true, "Comment": ""}, "Next": "B"}`), schema: true,
+	},
+
+	{rule: "distributed", bad: mapWith("", `"Label": "L", `), good: mapWith(distributed, `"Label": "L", `)},
+	{rule: "distributed", bad: mapWith(`"ProcessorConfig": {"Mode": "DISTRIBUTED"}, `, ""), good: mapWith(distributed, "")},
+	{rule: "distributed", bad: mapWith(`"ProcessorConfig": {"ExecutionType": "STANDARD"}, `, ""), good: mapWith(distributed, "")},
+	{rule: "tolerated", bad: mapWith("", `"ToleratedFailureCount": 1, `), good: mapWith(distributed, `"ToleratedFailureCount": 1, `)},
+	{rule: "label", bad: mapWith(distributed, `"Label": "a b", `), good: mapWith(distributed, `"Label": "a_b", `), schema: true},
+	{rule: "label", bad: mapWith(distributed, `"Label": "", `), good: mapWith(distributed, `"Label": "1", `), schema: true},
+	{rule: "label", bad: mapWith(distributed, `"Label": "`+strings.Repeat("l", 41)+`", `), good: mapWith(distributed, `"Label": "l", `), schema: true},
+	{
+		rule: "label-once",
+		bad: machineOf(`"A": {"Type": "Map", "Label": "L", "ItemProcessor": {` + distributed + `"StartAt": "B", "States": {"B": {"Type": "Map", "Label": "L", ` +
+			`"ItemProcessor": {` + distributed + `"StartAt": "C", "States": {"C": {"Type": "Succeed"}}}, "End": true}}}, "End": true}`),
+		good: mapWith(distributed, `"Label": "L", `),
+	},
+	{
+		rule: "csv-headers",
+		bad: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "CSV", `+
+			`"CSVHeaderLocation": "GIVEN"}}, `),
+		good: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "CSV", `+
+			`"CSVHeaderLocation": "GIVEN", "CSVHeaders": ["a"]}}, `),
+	},
+	{
+		rule: "batch-limit", bad: mapWith(distributed, `"ItemBatcher": {"BatchInput": {}}, `),
+		good: mapWith(distributed, `"ItemBatcher": {"BatchInput": {}, "MaxInputBytesPerBatch": 100}, `),
+	},
+
+	{rule: "placeholder", bad: machineOf(`"A": {"Type": "Task", "Resource": "${PayArn}", "End": true}`), good: taskWith(``), schema: true},
+	{
+		rule: "placeholder", bad: machineOf(`"A": {"Type": "Task", "Resource": {"Fn::Sub": "exec:${Name}"}, "End": true}`),
+		good: taskWith(``), schema: true,
+	},
+	{
+		rule: "placeholder", bad: machineOf(`"A": {"Type": "Task", "Resource": {"Fn::GetAtt": ["Pay", "Arn"]}, "TimeoutSeconds": "${Seconds}", "End": true}`),
+		good: taskWith(``), schema: true,
+	},
+}
+
+// TestRules shows for each rule a definition that breaks it and nothing else of
+// its severity, and one that keeps it.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	severity := map[string]asl.Severity{}
+	untested := map[string]bool{}
+	for _, r := range asl.Rules() {
+		severity[r.Name], untested[r.Name] = r.Severity, true
+	}
+	for _, c := range ruleCases {
+		if severity[c.rule] == "" {
+			t.Errorf("there is no rule %s", c.rule)
+		}
+		delete(untested, c.rule)
+		problems := asl.Validate("", []byte(c.bad), c.opts...)
+		broken := func(p asl.Problem) bool { return p.Rule == c.rule }
+		if !slices.ContainsFunc(problems, broken) {
+			t.Errorf("%s: not found in %.300s\nbut %v", c.rule, c.bad, problems)
+		}
+		if severity[c.rule] != asl.Error && !problems.Legal() && len(c.opts) == 0 {
+			t.Errorf("%s: is illegal: %.300s: %v", c.rule, c.bad, problems)
+		}
+		problems = asl.Validate("", []byte(c.good), c.opts...)
+		if !problems.Legal() || slices.ContainsFunc(problems, broken) {
+			t.Errorf("%s: kept, but found in %.300s\n%v", c.rule, c.good, problems)
+		}
+	}
+	for name := range untested {
+		t.Errorf("no case breaks the rule %s", name)
+	}
+}
+
+// TestSubstituted shows that a function of a template in which nothing is left to
+// substitute is the text that it holds.
+func TestSubstituted(t *testing.T) {
+	t.Parallel()
+	m := parse(t, machineOf(`"A": {"Type": "Task", "Resource": {"Fn::Sub": "exec:name"}, "End": true}`))
+	if got := m.States()[0].Task; got != "exec:name" {
+		t.Errorf("the resource is %q", got)
+	}
+}
+
+// TestProblemsNameTheirRules shows that a problem has the code of its rule.
+func TestProblemsNameTheirRules(t *testing.T) {
+	t.Parallel()
+	code := map[string]asl.Code{}
+	for _, r := range asl.Rules() {
+		if code[r.Name] != "" {
+			t.Errorf("there are two rules %s", r.Name)
+		}
+		code[r.Name] = r.Code
+	}
+	for _, c := range ruleCases {
+		for _, p := range asl.Validate("", []byte(c.bad), c.opts...) {
+			if p.Code != code[p.Rule] {
+				t.Errorf("%s has the code %s, its rule %s has %s", p, p.Code, p.Rule, code[p.Rule])
+			}
+			if !json.Valid([]byte(c.bad)) {
+				continue
+			}
+			if p.Line < 1 || p.Column < 1 {
+				t.Errorf("%s has no place", p)
+			}
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package asl
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+)
+
+// Schema returns a JSON Schema (draft 7) of the language for editors, with what
+// Ebb adds to it. It is made of the tables that [Validate] uses and says what a
+// schema can say of them: fields, types, ranges. It is stricter in one thing:
+// fields that Validate warns of, because the language does not know them, are
+// errors.
+func Schema() []byte {
+	s := &schemas{definitions: schema{}}
+	root := schema{
+		"$schema":     "http://json-schema.org/draft-07/schema#",
+		"title":       "Amazon States Language",
+		"type":        "object",
+		"if":          setsJSONata,
+		"then":        s.within(inJSONata, inJSONata).ref(machineForm),
+		"else":        s.within(inJSONPath, inJSONPath).ref(machineForm),
+		"definitions": s.definitions,
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic(err) // it is made of texts and numbers
+	}
+	return b.Bytes()
+}
+
+// A schema is a JSON Schema, or a part of one.
+type schema = map[string]any
+
+// schemas make the schemas of shapes. What a field is depends on the query
+// language of its state, and states inside others have that of the machine.
+type schemas struct {
+	definitions       schema
+	language, machine queryLanguage
+}
+
+func (s *schemas) within(language, machine queryLanguage) *schemas {
+	return &schemas{s.definitions, language, machine}
+}
+
+// define returns a reference to a definition, which is made when it is first
+// referred to.
+func (s *schemas) define(name string, content func() schema) schema {
+	name += "." + s.language.String()
+	if s.language != s.machine {
+		name += ".in." + s.machine.String()
+	}
+	if s.definitions[name] == nil {
+		s.definitions[name] = schema{} // it may refer to itself
+		s.definitions[name] = content()
+	}
+	return schema{"$ref": "#/definitions/" + name}
+}
+
+func (s *schemas) ref(f *form) schema { return s.define(f.name, func() schema { return f.content(s) }) }
+
+// schema of an object is a reference: forms stand within each other.
+func (f *form) schema(s *schemas) schema { return s.ref(f) }
+
+func (f *form) content(s *schemas) schema {
+	properties := schema{}
+	for _, name := range f.fields.in(s.language) {
+		properties[name] = described(name, f.fields[name].is.schema(s))
+	}
+	out := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if required := s.legal(f, f.required); len(required) > 0 {
+		out["required"] = required
+	}
+	var all []any
+	for _, group := range f.oneOf {
+		var one []any
+		for _, name := range s.legal(f, group) {
+			one = append(one, schema{"required": []string{name}})
+		}
+		all = append(all, schema{"oneOf": one})
+	}
+	for _, group := range f.mayOneOf {
+		if names := s.legal(f, group); len(names) == 2 {
+			all = append(all, schema{"not": schema{"required": names}})
+		}
+	}
+	for _, d := range f.also {
+		if told, ok := d.(shape); ok {
+			all = append(all, told.schema(s))
+		}
+	}
+	if all != nil {
+		out["allOf"] = all
+	}
+	return out
+}
+
+// described returns the schema of a field with its description. Beside a
+// reference nothing else counts, so that is wrapped.
+func described(name string, is schema) schema {
+	if is["$ref"] != nil {
+		return schema{"allOf": []any{is}, "description": fieldTexts[name]}
+	}
+	out := maps.Clone(is)
+	out["description"] = fieldTexts[name]
+	return out
+}
+
+// legal returns the names of fields that are legal in the query language.
+func (s *schemas) legal(f *form, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.fields[name].in&s.language == 0 })
+}
+
+var (
+	setsJSONata  = schema{"properties": schema{"QueryLanguage": schema{"const": "JSONata"}}, "required": []string{"QueryLanguage"}}
+	expressionIs = schema{"type": "string", "pattern": `^\{%[\s\S]*%\}$`}
+)
+
+func (statesShape) schema(s *schemas) schema {
+	return schema{"type": "object", "minProperties": 1, "additionalProperties": s.within(s.machine, s.machine).state()}
+}
+
+func (s *schemas) state() schema {
+	return s.define("state", func() schema {
+		out := schema{
+			"type": "object", "required": []string{"Type"},
+			"properties": schema{"Type": schema{"enum": slices.Clone(kindNames[:])}},
+		}
+		if s.machine == inJSONata {
+			out["allOf"] = s.kinds()
+			return out
+		}
+		out["if"] = setsJSONata
+		out["then"] = schema{"allOf": s.within(inJSONata, inJSONPath).kinds()}
+		out["else"] = schema{"allOf": s.kinds()}
+		return out
+	})
+}
+
+// kinds says for each type of state what it looks like.
+func (s *schemas) kinds() []any {
+	var all []any
+	for _, f := range stateForms {
+		all = append(all, schema{"if": schema{"properties": schema{"Type": schema{"const": f.name}}}, "then": s.ref(f)})
+	}
+	return all
+}
+
+func (textShape) schema(*schemas) schema    { return schema{"type": "string"} }
+func (messageShape) schema(*schemas) schema { return schema{"type": "string"} }
+func (boolShape) schema(*schemas) schema    { return schema{"type": "boolean"} }
+func (resultShape) schema(*schemas) schema  { return schema{} }
+func (typeShape) schema(*schemas) schema    { return schema{"enum": slices.Clone(kindNames[:])} }
+
+// schema of a QueryLanguage: a machine in JSONata has no states in JSONPath.
+func (languageShape) schema(s *schemas) schema {
+	if s.machine == inJSONata {
+		return schema{"const": inJSONata.String()}
+	}
+	return languageWords.schema(s)
+}
+
+func (targetShape) schema(*schemas) schema { return schema{"type": "string", "minLength": 1} }
+func (w wordShape) schema(*schemas) schema { return schema{"enum": []string(w)} }
+
+func (s wholeShape) schema(*schemas) schema {
+	return schema{"type": "integer", "minimum": s.least, "maximum": s.most}
+}
+
+func (s numberShape) schema(*schemas) schema {
+	return schema{"type": "number", "minimum": s.least, "maximum": s.most}
+}
+
+func (timestampShape) schema(*schemas) schema {
+	return schema{"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`}
+}
+
+func (s listShape) schema(b *schemas) schema {
+	out := schema{"type": "array", "items": s.of.schema(b)}
+	if s.least > 0 {
+		out["minItems"] = s.least
+	}
+	return out
+}
+
+func (s pathShape) schema(*schemas) schema {
+	if s.null {
+		return schema{"type": []string{"string", "null"}, "pattern": `^\$`}
+	}
+	return schema{"type": "string", "pattern": `^\$`}
+}
+
+func (dynamicShape) schema(*schemas) schema {
+	return schema{"type": "string", "pattern": `^(\$|States\.)`}
+}
+
+// schema of a payload template refers to itself, for templates nest.
+func (payloadShape) schema(s *schemas) schema {
+	return s.define("template", func() schema {
+		self := payloadShape{}.schema(s)
+		if s.language == inJSONPath {
+			return schema{
+				"items": self, "additionalProperties": self,
+				"patternProperties": schema{`\.\$$`: dynamicShape{}.schema(s)},
+			}
+		}
+		return schema{
+			"items": self, "additionalProperties": self,
+			"if":   schema{"type": "string", "pattern": `^\{%|^\S[\s\S]*%\}$`},
+			"then": expressionIs,
+		}
+	})
+}
+
+func (assignShape) schema(s *schemas) schema {
+	return schema{"allOf": []any{schema{"type": "object"}, payloadShape{}.schema(s)}}
+}
+
+func (s expressionOr) schema(b *schemas) schema {
+	if b.language == inJSONata {
+		return schema{"anyOf": []any{s.shape.schema(b), expressionIs}}
+	}
+	return s.shape.schema(b)
+}
+
+func (conditionShape) schema(*schemas) schema {
+	return schema{"anyOf": []any{schema{"type": "boolean"}, expressionIs}}
+}
+
+func (itemsShape) schema(*schemas) schema {
+	return schema{"anyOf": []any{schema{"type": []string{"array", "object"}}, expressionIs}}
+}
+
+func (s levelShape) schema(b *schemas) schema { return b.within(b.machine, b.machine).ref(s.form) }
+func (processorShape) schema(b *schemas) schema {
+	return b.within(b.machine, b.machine).ref(processorForm)
+}
+
+func (resourceShape) schema(*schemas) schema {
+	return schema{"type": "string", "pattern": `^[A-Za-z0-9+.-]+:.`}
+}
+
+func (revertShape) schema(s *schemas) schema {
+	return schema{"anyOf": []any{resourceShape{}.schema(s), s.ref(revertForm), schema{"const": false}}}
+}
+
+func (catchRevertShape) schema(s *schemas) schema {
+	return schema{"anyOf": []any{catchRevertWords.schema(s), s.ref(catchRevertForm)}}
+}
+
+func (credentialsShape) schema(s *schemas) schema {
+	needs := []any{schema{"required": []string{"RoleArn"}}}
+	if s.language == inJSONPath {
+		needs = append(needs, schema{"required": []string{"RoleArn.$"}})
+	}
+	return schema{"allOf": []any{schema{"type": "object", "anyOf": needs}, payloadShape{}.schema(s)}}
+}
+
+func (errorsShape) schema(*schemas) schema {
+	return schema{"type": "array", "minItems": 1, "items": schema{"type": "string", "minLength": 1}}
+}
+
+func (labelShape) schema(*schemas) schema {
+	return schema{"type": "string", "minLength": 1, "maxLength": maxLabel, "pattern": `^[^\s` + regexp.QuoteMeta(labelExcludes) + `]*$`}
+}
+
+func (nextOrEnd) schema(*schemas) schema {
+	return schema{"oneOf": []any{
+		schema{"required": []string{"Next"}, "properties": schema{"End": schema{"const": false}}},
+		schema{"required": []string{"End"}, "properties": schema{"End": schema{"const": true}, "Next": false}},
+	}}
+}
+
+// schema of a rule of Choices: in JSONPath a condition that says what is next.
+func (choiceShape) schema(s *schemas) schema {
+	if s.language == inJSONata {
+		return s.ref(ruleForm)
+	}
+	return s.define("rule", func() schema { return s.rule(ruleForm.fields, "Next") })
+}
+
+// rule is a condition in JSONPath: one operator, and perhaps fields beside it.
+func (s *schemas) rule(beside fields, required ...string) schema {
+	inner := func() schema {
+		return s.define("condition", func() schema { return s.rule(fields{"Comment": anyText}) })
+	}
+	several := schema{"type": "array", "minItems": 1, "items": inner()}
+	properties := schema{"Variable": pathShape{}.schema(s), "And": several, "Or": several, "Not": inner()}
+	one := []any{schema{"required": []string{"And"}}, schema{"required": []string{"Or"}}, schema{"required": []string{"Not"}}}
+	for _, name := range beside.in(inJSONPath) {
+		properties[name] = beside[name].is.schema(s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(operators)) {
+		properties[name] = operators[name].operand.schema(name)
+		one = append(one, schema{"required": []string{name, "Variable"}})
+	}
+	out := schema{"type": "object", "properties": properties, "additionalProperties": false, "oneOf": one}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+func (o operand) schema(operator string) schema {
+	switch {
+	case isPathOperator(operator):
+		return pathShape{}.schema(nil)
+	case o == numberOperand:
+		return schema{"type": "number"}
+	case o == boolOperand:
+		return schema{"type": "boolean"}
+	case o == timeOperand:
+		return timestampShape{}.schema(nil)
+	}
+	return schema{"type": "string"}
+}

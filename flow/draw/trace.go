@@ -1,0 +1,194 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Trace is how a run came to fail: the steps that failed, what they were
+// given, and what came before them.
+type Trace struct {
+	Title string   // of the run, one line
+	Why   string   // why the run failed, where no step says it. Optional
+	Roots []string // IDs of the steps that failed, in the order in which they are shown
+	Steps []TraceStep
+}
+
+// A TraceStep is one step of a run, as it is explained.
+type TraceStep struct {
+	ID     string   // unique among steps, and shown. Required
+	State  string   // a state's text
+	Note   string   // behind the state, such as which attempt it was. Optional
+	Why    []string // how it failed, and how undoing it did; each may have several lines
+	Stack  string   // where user code panicked. Optional
+	In     []TraceValue
+	Out    string   // what it returned, as text; "" is not shown
+	Before []string // IDs of the steps directly before it; those that are not there are left out
+}
+
+// A TraceValue is something that a step was given.
+type TraceValue struct {
+	Name string // "" is shown as "input"
+	Text string
+}
+
+// What a trace shows at most, so that it can be read.
+const (
+	traceSteps    = 40  // steps in all
+	traceBranches = 8   // steps directly before one
+	traceValue    = 160 // characters of a value
+	traceWhy      = 400 // characters of a line about a failure
+	traceLines    = 12  // lines about a failure, and of a stack
+)
+
+// Explain returns a trace as text. Each failed step is followed by what came
+// directly before it, and so on back: a single one stands below it, several are
+// branches. What is shown once is not shown again, and long values are cut.
+func Explain(t Trace) string {
+	x := &explainer{steps: make(map[string]*TraceStep, len(t.Steps)), shown: map[string]bool{}}
+	for i := range t.Steps {
+		if x.steps[t.Steps[i].ID] == nil {
+			x.steps[t.Steps[i].ID] = &t.Steps[i]
+		}
+	}
+	x.line(oneLine(t.Title, traceWhy))
+	for _, l := range lines(t.Why) {
+		x.line("  " + l)
+	}
+	for _, id := range x.present(t.Roots) {
+		if !x.shown[id] { // it came before another
+			x.step(id, "", "")
+		}
+	}
+	return x.out.String()
+}
+
+type explainer struct {
+	out   strings.Builder
+	steps map[string]*TraceStep
+	shown map[string]bool
+}
+
+// traceSymbols stand before steps, as ebb show has them.
+var traceSymbols = map[string]string{
+	"PENDING": "·", "RUNNING": "▸", "SUCCESS": "✓", "FAILURE": "✗", "REVERTING": "↶", "REVERTED": "↶",
+	"REVERT_FAILURE": "!", "IGNORE": "-", "RETRYING": "↻", "CANCELLED": "⊘",
+}
+
+// step shows a step and what came before it. first stands before its first line,
+// rest before all others.
+func (x *explainer) step(id, first, rest string) {
+	for {
+		s := x.steps[id]
+		head := strings.TrimLeft(traceSymbols[s.State]+" ", " ") + oneLine(id, traceValue) + "  " + oneLine(s.State, traceValue)
+		switch {
+		case x.shown[id]:
+			x.line(first + head + ", as above")
+			return
+		case len(x.shown) == traceSteps:
+			x.line(first + "… and what came before")
+			return
+		}
+		x.shown[id] = true
+		if s.Note != "" {
+			head += ", " + oneLine(s.Note, traceValue)
+		}
+		x.line(first + head)
+		before := x.present(s.Before)
+		bar := rest + "│   "
+		if len(before) == 0 {
+			bar = rest + "    "
+		}
+		x.details(s, bar)
+		if len(before) != 1 {
+			x.branches(before, rest)
+			return
+		}
+		id, first = before[0], rest
+	}
+}
+
+// details shows how a step failed, what it was given and what it returned.
+func (x *explainer) details(s *TraceStep, bar string) {
+	for _, why := range s.Why {
+		for _, l := range lines(why) {
+			x.line(bar + l)
+		}
+	}
+	for _, l := range lines(s.Stack) {
+		x.line(bar + "  " + l)
+	}
+	for _, in := range s.In {
+		name := in.Name
+		if name == "" {
+			name = "input"
+		}
+		x.line(bar + oneLine(name, traceValue) + " = " + oneLine(in.Text, traceValue))
+	}
+	if s.Out != "" {
+		x.line(bar + "→ " + oneLine(s.Out, traceValue))
+	}
+}
+
+// branches shows the steps directly before one, when they are several.
+func (x *explainer) branches(before []string, rest string) {
+	more := len(before) - traceBranches
+	if more > 0 {
+		before = before[:traceBranches]
+	}
+	for i, id := range before {
+		if i == len(before)-1 && more <= 0 {
+			x.step(id, rest+"└─ ", rest+"   ")
+		} else {
+			x.step(id, rest+"├─ ", rest+"│  ")
+		}
+	}
+	if more > 0 {
+		x.line(rest + "└─ … and " + strconv.Itoa(more) + " more")
+	}
+}
+
+// present returns those of the IDs that there are steps of, each once.
+func (x *explainer) present(ids []string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if x.steps[id] != nil && !seen[id] {
+			seen[id] = true
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+func (x *explainer) line(s string) {
+	x.out.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// lines returns the lines of a text, as many as a trace shows.
+func lines(text string) []string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return nil
+	}
+	list := strings.SplitN(text, "\n", traceLines+1)
+	if len(list) > traceLines {
+		list[traceLines] = "…"
+	}
+	for i, l := range list {
+		list[i] = oneLine(l, traceWhy)
+	}
+	return list
+}
+
+// oneLine returns a text on one line, without what moves a cursor, and cut.
+func oneLine(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return strings.ReplaceAll(printable(s), "\n", " ")
+}

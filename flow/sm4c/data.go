@@ -1,0 +1,114 @@
+package sm4c
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jq"
+)
+
+// A datum is one JSON value in either of its forms, text and tree; the other is
+// made when it is first asked for, and kept. Neither is ever changed. A datum
+// belongs to one walk.
+type datum struct {
+	json    []byte
+	tree    any
+	hasTree bool
+}
+
+func textDatum(json []byte) *datum { return &datum{json: json} }
+func treeDatum(tree any) *datum    { return &datum{tree: tree, hasTree: true} }
+func nullDatum() *datum            { return &datum{json: []byte("null"), hasTree: true} }
+
+// valueDatum returns what a task or child gave; null for nothing.
+func valueDatum(v atom.Value) *datum {
+	if len(v) == 0 {
+		return nullDatum()
+	}
+	return textDatum(v.JSON())
+}
+
+// value returns the tree.
+func (d *datum) value() (any, *fault) {
+	if !d.hasTree {
+		tree, err := jq.Decode(d.json)
+		if err != nil {
+			return nil, expressionFault("the data cannot be read: %v", err)
+		}
+		d.tree, d.hasTree = tree, true
+	}
+	return d.tree, nil
+}
+
+// text returns the JSON text.
+func (d *datum) text() ([]byte, *fault) {
+	if d.json == nil {
+		text, err := jq.Encode(d.tree, atom.MaxValue-1)
+		if err != nil {
+			return nil, expressionFault("%v", err)
+		}
+		d.json = text
+	}
+	return d.json, nil
+}
+
+// encoded returns the value as tasks and runs are given it.
+func (d *datum) encoded() (atom.Value, *fault) {
+	text, f := d.text()
+	if f != nil {
+		return nil, f
+	}
+	return atom.FromJSON(text), nil
+}
+
+// evaluate runs an expression that reads: no output is null, and more than one a
+// fault.
+func (e *expression) evaluate(input any, variables ...any) (any, *fault) {
+	result, f := e.run(input, variables...)
+	return result.Value, f
+}
+
+func (e *expression) run(input any, variables ...any) (jq.Result, *fault) {
+	program := e
+	for program.fn != nil {
+		program = program.fn
+	}
+	if program.args && !e.args { // ${ fn:name }
+		variables = []any{map[string]any{}}
+	}
+	result, err := program.program.Run(input, variables...)
+	switch {
+	case err != nil:
+		return result, expressionFault("%s: %v", e.where, err)
+	case result.Count > 1:
+		return result, expressionFault("%s: the expression gives more than one value", e.where)
+	}
+	return result, nil
+}
+
+// resolve returns a template's value for an input.
+func (t *template) resolve(input any, variables ...any) (any, *fault) {
+	switch {
+	case t.expression != nil:
+		return t.expression.evaluate(input, variables...)
+	case t.object:
+		object := make(map[string]any, len(t.members))
+		for i := range t.members {
+			v, f := t.members[i].value.resolve(input, variables...)
+			if f != nil {
+				return nil, f
+			}
+			object[t.members[i].name] = v
+		}
+		return object, nil
+	case t.list != nil:
+		list := make([]any, len(t.list))
+		for i := range t.list {
+			v, f := t.list[i].resolve(input, variables...)
+			if f != nil {
+				return nil, f
+			}
+			list[i] = v
+		}
+		return list, nil
+	}
+	return t.constant, nil
+}

@@ -1,0 +1,259 @@
+package sm4c
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// stage is what a machine is doing in a state.
+type stage uint8
+
+const (
+	entering stage = iota // the enterAction
+	deciding              // which transition fires
+	waiting               // for events, or the time of a transition
+	moving                // the action of a transition
+	leaving               // the exitAction
+	expiring              // the action of the execution timeout
+	calling               // the run is a call of a function
+)
+
+var stageNames = [...]string{
+	entering: "entering", deciding: "deciding", waiting: "waiting", moving: "moving", leaving: "leaving", expiring: "expiring", calling: "calling",
+}
+
+// String returns the stage as memories have it.
+func (s stage) String() string { return stageNames[s] }
+
+// A memory is what a flow remembers while it waits: the run's own all that there
+// is to know of the machine, a branch's how far its action is. It is JSON with
+// short names, so that a person can still read it in the store; values in it are
+// copied as text, and only decoded where they are looked into.
+type memory struct {
+	state      string            // "s": the name of the state
+	stage      stage             // "g"
+	transition int               // "t": which is being taken
+	wait       string            // "w": the node that ends when the time of a transition is up
+	due        time.Time         // "u": when that is
+	steps      int               // "l": transitions since the last wait
+	frames     []frame           // "f": the actions that are being run, outermost first
+	visits     map[string]int    // "n": how many nodes of a name there were
+	keys       map[string]string // "k": by which events are correlated
+	inbox      []letter          // "b": events that were not consumed
+	result     *datum            // "r": of a branch that ended at once, with which it is to end
+	fault      []byte            // "x": the same, when it failed
+	input      *datum            // "i": what the actions see; nil when it is the view
+	view       *datum            // "v": what the state sees of the data; nil when it is all
+	data       *datum            // "d": of the machine
+}
+
+// A frame is an action that is being run.
+type frame struct {
+	action  int       // "a": its number
+	child   int       // "c": of a sequence: which child is run
+	results [][]byte  // "r": of a sequence: members of its result, of the children that have ended
+	tries   int       // "t": how often it was retried
+	node    string    // "o": the node it waits for
+	timer   string    // "m": of a call: the node that ends when it has been waited for long enough
+	role    role      // "k": what the node is
+	begun   time.Time // "b": when the node was added
+	pending bool      // "p": it is yet to begin
+}
+
+// role is what a node is to its action.
+type role uint8
+
+const (
+	itself role = iota // what the action does
+	pause              // the time until it is tried again
+)
+
+// A letter is an event in the inbox.
+type letter struct {
+	json []byte
+	tree map[string]any // nil until it is looked into
+}
+
+// encode returns the memory as it is stored.
+func (m *memory) encode() (atom.Value, *fault) {
+	w := jsontext.NewWriter(atom.CodecJSON)
+	w.Text("s", m.state)
+	if m.state != "" || m.stage != entering {
+		w.Text("g", m.stage.String())
+	}
+	w.Int("t", int64(m.transition))
+	w.Text("w", m.wait)
+	w.Time("u", m.due)
+	w.Int("l", int64(m.steps))
+	w.List("f", len(m.frames), func(b []byte, i int) []byte { return append(b, m.frames[i].encode()...) })
+	names := slices.Sorted(maps.Keys(m.visits))
+	if len(names) > 0 {
+		counts := jsontext.NewWriter()
+		for _, name := range names {
+			counts.Int(name, int64(m.visits[name]))
+		}
+		w.Raw("n", counts.Bytes())
+	}
+	if len(m.keys) > 0 {
+		keys := jsontext.NewWriter()
+		for _, name := range slices.Sorted(maps.Keys(m.keys)) {
+			keys.Raw(name, jsontext.AppendString(nil, m.keys[name]))
+		}
+		w.Raw("k", keys.Bytes())
+	}
+	w.List("b", len(m.inbox), func(b []byte, i int) []byte { return append(b, m.inbox[i].json...) })
+	w.Raw("x", m.fault)
+	for _, d := range []struct {
+		name  string
+		datum *datum
+	}{{"r", m.result}, {"i", m.input}, {"v", m.view}, {"d", m.data}} {
+		if d.datum == nil {
+			continue
+		}
+		text, f := d.datum.text()
+		if f != nil {
+			return nil, f
+		}
+		w.Raw(d.name, text)
+	}
+	return atom.Value(w.Bytes()), nil
+}
+
+func (f *frame) encode() []byte {
+	w := jsontext.NewWriter()
+	w.Int("a", int64(f.action)+1)
+	w.Int("c", int64(f.child))
+	w.Int("t", int64(f.tries))
+	w.Text("o", f.node)
+	w.Text("m", f.timer)
+	w.Int("k", int64(f.role))
+	w.Time("b", f.begun)
+	w.True("p", f.pending)
+	if len(f.results) > 0 {
+		w.Raw("r", objectOf(f.results))
+	}
+	return w.Bytes()
+}
+
+// readMemory returns a memory from its stored form.
+func readMemory(v atom.Value) (*memory, error) {
+	m := &memory{visits: map[string]int{}, keys: map[string]string{}}
+	if len(v) == 0 {
+		return m, nil
+	}
+	r := jsontext.NewReader(v.JSON())
+	err := r.Members(func(name string) (err error) {
+		switch name {
+		case "s":
+			m.state, err = r.String()
+		case "g":
+			err = m.readStage(r)
+		case "t":
+			m.transition, err = integer(r)
+		case "w":
+			m.wait, err = r.String()
+		case "u":
+			m.due, err = r.Time()
+		case "l":
+			m.steps, err = integer(r)
+		case "f":
+			err = r.Elements(func() error {
+				f, err := readFrame(r)
+				m.frames = append(m.frames, f)
+				return err
+			})
+		case "n":
+			err = r.Members(func(name string) (err error) {
+				m.visits[name], err = integer(r)
+				return err
+			})
+		case "k":
+			err = r.Members(func(name string) (err error) {
+				m.keys[name], err = r.String()
+				return err
+			})
+		case "b":
+			err = r.Elements(func() error {
+				m.inbox = append(m.inbox, letter{json: r.Skip()})
+				return nil
+			})
+		case "x":
+			m.fault = r.Skip()
+		case "r":
+			m.result = textDatum(r.Skip())
+		case "i":
+			m.input = textDatum(r.Skip())
+		case "v":
+			m.view = textDatum(r.Skip())
+		case "d":
+			m.data = textDatum(r.Skip())
+		default:
+			r.Skip()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sm4c: broken memory: %w", err)
+	}
+	return m, nil
+}
+
+func (m *memory) readStage(r *jsontext.Reader) error {
+	name, err := r.String()
+	for s, known := range stageNames {
+		if name == known {
+			m.stage = stage(s)
+		}
+	}
+	return err
+}
+
+func readFrame(r *jsontext.Reader) (f frame, err error) {
+	err = r.Members(func(name string) (err error) {
+		switch name {
+		case "a":
+			f.action, err = integer(r)
+			f.action--
+		case "c":
+			f.child, err = integer(r)
+		case "t":
+			f.tries, err = integer(r)
+		case "o":
+			f.node, err = r.String()
+		case "m":
+			f.timer, err = r.String()
+		case "k":
+			var n int
+			n, err = integer(r)
+			f.role = role(n)
+		case "b":
+			f.begun, err = r.Time()
+		case "p":
+			f.pending, err = r.Bool()
+		case "r":
+			err = r.Members(func(key string) error {
+				f.results = append(f.results, member(key, r.Skip()))
+				return nil
+			})
+		default:
+			r.Skip()
+		}
+		return err
+	})
+	return f, err
+}
+
+// member returns a member of an object as JSON text.
+func member(key string, value []byte) []byte {
+	return append(append(jsontext.AppendString(nil, key), ':'), value...)
+}
+
+func integer(r *jsontext.Reader) (int, error) {
+	n, err := r.Int()
+	return int(n), err
+}

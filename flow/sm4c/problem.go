@@ -1,0 +1,21 @@
+package sm4c
+
+import "github.com/ebbflow/ebb/flow"
+
+// What is found in a definition is told as in every language.
+type (
+	// Severity says what a problem means.
+	Severity = flow.Severity
+	// Problem is one thing that is wrong, or looks wrong, in a definition.
+	Problem = flow.Diagnostic
+	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
+	// machine, in the order of the text.
+	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
+)
+
+// The severities.
+const (
+	Error       = flow.SeverityError       // the definition is not legal
+	Unsupported = flow.SeverityUnsupported // it is legal, but this version of Ebb cannot run it
+	Warning     = flow.SeverityWarning     // it can be run, but hardly does what was meant
+)

@@ -1,0 +1,152 @@
+package sm4c
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Schema returns a JSON Schema (draft 7) of the language for editors, with what
+// Ebb adds to it. It is made of the tables that [Validate] uses and says what a
+// schema can say of them: attributes, types, ranges. Like Validate it lets
+// attributes pass that the language does not know.
+func Schema() []byte {
+	s := &schemas{definitions: schema{}}
+	root := schema{
+		"$schema":     "http://json-schema.org/draft-07/schema#",
+		"title":       "State Machines For Cloud",
+		"allOf":       []any{machineForm.schema(s)},
+		"definitions": s.definitions,
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic(err) // it is made of texts and numbers
+	}
+	return b.Bytes()
+}
+
+// A schema is a JSON Schema, or a part of one.
+type schema = map[string]any
+
+type schemas struct{ definitions schema }
+
+// define returns a reference to a definition, which is made when it is first
+// referred to.
+func (s *schemas) define(name string, content func() schema) schema {
+	if s.definitions[name] == nil {
+		s.definitions[name] = schema{} // it may refer to itself
+		s.definitions[name] = content()
+	}
+	return schema{"$ref": "#/definitions/" + name}
+}
+
+// schema of an object is a reference: forms stand within each other.
+func (f *form) schema(s *schemas) schema {
+	return s.define(f.name, func() schema {
+		properties := schema{}
+		for name, is := range f.attributes {
+			properties[name] = is.schema(s)
+			if !slices.Contains(f.required, name) {
+				properties[name] = schema{"anyOf": []any{properties[name], schema{"type": "null"}}}
+			}
+		}
+		out := schema{"type": "object", "properties": properties}
+		if len(f.required) > 0 {
+			out["required"] = f.required
+		}
+		return out
+	})
+}
+
+func (textShape) schema(*schemas) schema         { return schema{"type": "string"} }
+func (templateTextShape) schema(*schemas) schema { return schema{"type": "string"} }
+func (anyShape) schema(*schemas) schema          { return schema{} }
+func (boolShape) schema(*schemas) schema         { return schema{"type": "boolean"} }
+func (documentsShape) schema(*schemas) schema    { return schema{"type": "object"} }
+func (argumentsShape) schema(*schemas) schema    { return schema{"type": "object"} }
+func (referenceShape) schema(*schemas) schema    { return schema{"type": "string", "minLength": 1} }
+
+func (nameShape) schema(*schemas) schema {
+	return schema{"type": "string", "minLength": 1, "maxLength": maxName}
+}
+
+func (contextShape) schema(*schemas) schema {
+	return schema{"type": "object", "additionalProperties": schema{"type": "string"}}
+}
+
+func (w wordShape) schema(*schemas) schema {
+	var patterns []string
+	for _, word := range slices.Concat(w.words, w.more) {
+		var b strings.Builder
+		for _, letter := range word {
+			b.WriteString(anyCase(letter))
+		}
+		patterns = append(patterns, b.String())
+	}
+	return schema{"anyOf": []any{schema{"enum": w.words}, schema{"type": "string", "pattern": "^(" + strings.Join(patterns, "|") + ")$"}}}
+}
+
+// anyCase returns a pattern of a letter in either case.
+func anyCase(letter rune) string {
+	lower, upper := strings.ToLower(string(letter)), strings.ToUpper(string(letter))
+	if lower == upper {
+		return lower
+	}
+	return "[" + lower + upper + "]"
+}
+
+func (s wholeShape) schema(*schemas) schema {
+	return schema{"type": "integer", "minimum": s.least, "maximum": mostWhole}
+}
+
+func (factorShape) schema(*schemas) schema { return schema{"type": "number", "minimum": 0} }
+
+func (timespanShape) schema(*schemas) schema {
+	return schema{"anyOf": []any{
+		schema{"type": "string", "pattern": clockSpan.String()},
+		schema{"type": "string", "pattern": isoSpan.String()},
+	}}
+}
+
+func (jitterShape) schema(s *schemas) schema {
+	return schema{"anyOf": []any{factorShape{}.schema(s), timespanShape{}.schema(s)}}
+}
+
+func (s listShape) schema(b *schemas) schema {
+	out := schema{"type": "array", "items": s.of.schema(b)}
+	if s.least > 0 {
+		out["minItems"] = s.least
+	}
+	return out
+}
+
+func (s collectionShape) schema(b *schemas) schema {
+	return schema{"anyOf": []any{listShape{of: s.of}.schema(b), schema{"type": "string", "description": "URI of a document"}}}
+}
+
+func (expressionShape) schema(*schemas) schema {
+	return schema{"type": "string", "pattern": `^\s*\$\{[\s\S]*\}\s*$`}
+}
+
+func (stateShape) schema(s *schemas) schema { return stateForm.schema(s) }
+
+func (actionShape) schema(s *schemas) schema {
+	return s.define("action", func() schema {
+		all := []any{}
+		for t, f := range actionForms {
+			one := wordShape{words: actionTypes.words[t : t+1]}.schema(s)
+			all = append(all, schema{"if": schema{"properties": schema{"type": one}}, "then": f.schema(s)})
+		}
+		return schema{"type": "object", "required": []string{"type"}, "properties": schema{"type": actionTypes.schema(s)}, "allOf": all}
+	})
+}
+
+func (revertShape) schema(s *schemas) schema {
+	return schema{"anyOf": []any{revertForm.schema(s), schema{"const": false}}}
+}
+
+func (revertSubflowShape) schema(*schemas) schema { return schema{"type": "boolean"} }

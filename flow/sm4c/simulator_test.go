@@ -1,0 +1,503 @@
+package sm4c_test
+
+import (
+	"container/heap"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// A world runs languages in virtual time, without an engine: it holds the
+// contract of package flow and nothing else. A question and its answer are one
+// step; what was committed with it is all that the next one knows.
+type world struct {
+	// flows are the languages by the names of their flows.
+	flows map[string]flow.Language
+	// task says how a task ends; nil gives every task its input back.
+	task func(call call) answer
+	// sent is told of each event that is sent.
+	sent func(m flow.Message)
+	// steps is how many steps are taken before the world is left as it is; 0 is
+	// many.
+	steps int
+
+	now    time.Time
+	queue  timeline
+	seq    int
+	runs   map[string]*simRun
+	asked  int
+	fault  error // a broken contract
+	random uint64
+}
+
+type simRun struct {
+	world   *world
+	lang    flow.Language
+	about   *flow.Run
+	top     *simFlow
+	events  []flow.Event
+	end     *flow.End
+	endedAt time.Time
+	parent  *simNode // that waits for it
+	begun   bool
+	unread  []flow.Cause
+	undone  []*simNode // revertible nodes that ended well, in order
+}
+
+type call struct {
+	run, path, task string
+	input           atom.Value
+	attempt         int
+}
+
+type answer struct {
+	output  string // JSON
+	failure *atom.Failure
+	after   time.Duration
+	then    func()
+}
+
+type simFlow struct {
+	run    *simRun
+	path   string
+	index  int
+	shared atom.Value
+	memory atom.Value
+	parent *simNode
+	open   []*simNode
+	names  map[string]bool
+	over   bool
+	end    *flow.End
+	listen bool
+	more   bool
+}
+
+type simNode struct {
+	flow     *simFlow
+	spec     flow.Spec
+	attempt  int
+	children []*simFlow
+	begun    int
+	ended    int
+	decided  bool
+	gone     bool
+	child    *simRun
+}
+
+func (n *simNode) path() string {
+	if n.flow.path == "" {
+		return n.spec.Name
+	}
+	return n.flow.path + "/" + n.spec.Name
+}
+
+type moment struct {
+	at  time.Time
+	seq int
+	do  func()
+}
+
+type timeline []moment
+
+func (t *timeline) Len() int { return len(*t) }
+func (t *timeline) Less(i, j int) bool {
+	a, b := (*t)[i], (*t)[j]
+	return a.at.Before(b.at) || a.at.Equal(b.at) && a.seq < b.seq
+}
+func (t *timeline) Swap(i, j int) { (*t)[i], (*t)[j] = (*t)[j], (*t)[i] }
+func (t *timeline) Push(x any)    { *t = append(*t, x.(moment)) }
+func (t *timeline) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	*t = old[:len(old)-1]
+	return last
+}
+
+var epoch = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newWorld(flows map[string]flow.Language) *world {
+	return &world{flows: flows, now: epoch, runs: map[string]*simRun{}}
+}
+
+// start begins a run.
+func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
+	r := &simRun{
+		world: w, lang: w.flows[name],
+		about: &flow.Run{ID: id, Flow: name, Definition: "hash of " + name, Started: w.now, Input: input, Attributes: attributes},
+	}
+	if w.runs[id] != nil {
+		w.brokenf("there are two runs %s", id)
+	}
+	w.runs[id] = r
+	r.top = &simFlow{run: r, index: -1, names: map[string]bool{}}
+	w.at(w.now, func() {
+		r.begun = true
+		w.ask(r.top, flow.Cause{Kind: flow.Begin, Input: input})
+		for _, cause := range r.unread { // letters go before timers
+			w.ask(r.top, cause)
+		}
+	})
+	return r
+}
+
+// tell sends a letter to a run.
+func (w *world) tell(r *simRun, kind, name string, body []byte) {
+	cause := flow.Cause{Kind: flow.Told, Letter: kind, Name: name, Result: atom.FromJSON(body)}
+	if !r.begun {
+		r.unread = append(r.unread, cause)
+		return
+	}
+	if r.end == nil {
+		w.ask(r.top, cause)
+	}
+}
+
+// live goes on until nothing is left that could happen.
+func (w *world) live() {
+	for steps := 0; len(w.queue) > 0 && w.fault == nil; steps++ {
+		if steps == w.steps && steps > 0 {
+			return
+		}
+		m := heap.Pop(&w.queue).(moment)
+		w.now = m.at
+		m.do()
+	}
+}
+
+func (w *world) at(when time.Time, do func()) {
+	if when.Before(w.now) {
+		when = w.now
+	}
+	w.seq++
+	heap.Push(&w.queue, moment{when, w.seq, do})
+}
+
+func (w *world) brokenf(format string, args ...any) {
+	if w.fault == nil {
+		w.fault = fmt.Errorf(format, args...)
+	}
+}
+
+func (w *world) ask(f *simFlow, cause flow.Cause) {
+	r := f.run
+	if f.over || r.end != nil {
+		return
+	}
+	w.asked++
+	ask := &flow.Ask{
+		Run: r.about, Path: f.path, Index: f.index, Shared: f.shared, Memory: slices.Clone(f.memory), Cause: cause,
+		Now: w.now, Event: int64(len(r.events)) + 1,
+		Random: func() uint64 {
+			w.random = w.random*6364136223846793005 + 1442695040888963407
+			return w.random ^ w.random<<32
+		},
+	}
+	if f != r.top {
+		ask.Outer = slices.Clone(r.top.memory)
+	}
+	g := r.lang.Grow(ask)
+	for _, e := range g.Events {
+		if len(e.Details) > 0 && !json.Valid(e.Details.JSON()) {
+			w.brokenf("event %s is not JSON: %s", e.Type, e.Details)
+		}
+		r.events = append(r.events, e)
+	}
+	if cause.Kind == flow.Stopped {
+		return
+	}
+	w.grown(f, &cause, &g)
+}
+
+func (w *world) grown(f *simFlow, cause *flow.Cause, g *flow.Growth) {
+	r := f.run
+	for _, memory := range []atom.Value{g.Memory, g.Outer} {
+		if memory != nil && !json.Valid(memory.JSON()) {
+			w.brokenf("%q: the memory is not JSON: %s", f.path, memory)
+		}
+	}
+	if g.Memory != nil {
+		f.memory = g.Memory
+	}
+	if g.Outer != nil {
+		if f == r.top {
+			w.brokenf("the run's own flow has no outer memory")
+		}
+		r.top.memory = g.Outer
+	}
+	for _, m := range g.Out {
+		if w.sent != nil {
+			w.sent(m)
+		}
+	}
+	if g.Again != nil {
+		w.again(f, cause, g.Again)
+	} else if cause.Name != "" && cause.Kind != flow.Told {
+		f.remove(cause.Name)
+	}
+	for _, name := range slices.Concat(g.Drop, g.Leave) {
+		w.drop(f, name, slices.Contains(g.Leave, name))
+	}
+	for _, spec := range g.Add {
+		w.add(f, spec)
+	}
+	if !g.Deadline.IsZero() {
+		w.at(g.Deadline, func() {
+			if !f.over && r.end == nil {
+				cancel(f)
+				f.open = nil
+				w.ask(f, flow.Cause{Kind: flow.Overdue})
+			}
+		})
+	}
+	f.listen = g.Listen
+	f.more = g.More != nil
+	if g.More != nil {
+		w.at(w.now, func() { w.ask(f, flow.Cause{Kind: flow.Continue, Note: g.More}) })
+	}
+	switch {
+	case g.End != nil:
+		w.close(f, g.End)
+	case len(f.open) == 0 && g.More == nil && !g.Listen:
+		w.brokenf("%q after %s: nothing is left that could happen", f.path, cause.Kind)
+	}
+}
+
+func (f *simFlow) find(name string) *simNode {
+	for _, n := range f.open {
+		if n.spec.Name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func (f *simFlow) remove(name string) {
+	f.open = slices.DeleteFunc(f.open, func(n *simNode) bool { return n.spec.Name == name })
+}
+
+func (w *world) drop(f *simFlow, name string, leave bool) {
+	n := f.find(name)
+	if n == nil {
+		w.brokenf("%q: the node %q is dropped, but not open", f.path, name)
+		return
+	}
+	if leave && n.child != nil {
+		n.child.parent = nil
+		n.child = nil
+	}
+	cancelNode(n)
+	f.remove(name)
+}
+
+func (w *world) add(f *simFlow, spec flow.Spec) {
+	if f.names[spec.Name] {
+		w.brokenf("%q: the node %q is added twice", f.path, spec.Name)
+	}
+	f.names[spec.Name] = true
+	if !json.Valid(spec.Note.JSON()) || spec.Kind == flow.Work && !json.Valid(spec.Input.JSON()) {
+		w.brokenf("%q: node %q: note %s or input %s is not JSON", f.path, spec.Name, spec.Note, spec.Input)
+	}
+	n := &simNode{flow: f, spec: spec}
+	f.open = append(f.open, n)
+	w.at(spec.Due, func() { w.begin(n) })
+}
+
+// begin starts an attempt of a node.
+func (w *world) begin(n *simNode) {
+	if n.gone || n.flow.over || n.flow.run.end != nil {
+		return
+	}
+	n.attempt++
+	switch n.spec.Kind {
+	case flow.Timer:
+		w.ended(n, flow.Cause{Kind: flow.Ended})
+	case flow.Work:
+		w.work(n)
+	case flow.Nested:
+		w.nested(n)
+	case flow.Fork:
+		n.children, n.begun, n.ended, n.decided = nil, 0, 0, false
+		for i := range n.spec.Group.Count {
+			path := n.path()
+			if n.attempt > 1 {
+				path += fmt.Sprintf("@%d", n.attempt)
+			}
+			n.children = append(n.children, &simFlow{
+				run: n.flow.run, path: fmt.Sprintf("%s[%d]", path, i), index: i, shared: n.spec.Group.Shared, parent: n, names: map[string]bool{},
+			})
+		}
+		w.beginChildren(n)
+	}
+}
+
+func (w *world) ended(n *simNode, cause flow.Cause) {
+	if n.gone || n.flow.over || n.flow.run.end != nil {
+		return
+	}
+	cause.Name, cause.Note, cause.Attempt = n.spec.Name, n.spec.Note, n.attempt
+	if cause.Kind == flow.Ended && n.spec.Undo != nil {
+		n.flow.run.undone = append(n.flow.run.undone, n)
+	}
+	w.ask(n.flow, cause)
+}
+
+func (w *world) beginChildren(n *simNode) {
+	slots := n.spec.Group.Slots
+	if slots == 0 {
+		slots = n.spec.Group.Count
+	}
+	for n.begun < len(n.children) && n.begun-n.ended < slots {
+		child := n.children[n.begun]
+		n.begun++
+		w.at(w.now, func() {
+			if !n.gone {
+				w.ask(child, flow.Cause{Kind: flow.Begin})
+			}
+		})
+	}
+}
+
+func (w *world) nested(n *simNode) {
+	child := n.spec.Child
+	id := fmt.Sprintf("%s/%s", n.flow.run.about.ID, n.path())
+	if n.attempt > 1 {
+		id += fmt.Sprintf("@%d", n.attempt)
+	}
+	if w.flows[child.Flow] == nil {
+		w.at(w.now, func() {
+			w.ended(n, flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeNoFlow, Message: "no flow " + child.Flow}})
+		})
+		return
+	}
+	r := w.start(id, child.Flow, n.spec.Input, child.Attributes)
+	if child.Detached {
+		w.at(w.now, func() { w.ended(n, flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(id)}) })
+		return
+	}
+	r.parent, n.child = n, r
+}
+
+func (w *world) work(n *simNode) {
+	a := answer{output: n.spec.Input.String()}
+	if w.task != nil {
+		a = w.task(call{run: n.flow.run.about.ID, path: n.path(), task: n.spec.Task, input: n.spec.Input, attempt: n.attempt})
+	}
+	attempt := n.attempt
+	var cause flow.Cause
+	if n.spec.Timeout > 0 && a.after > n.spec.Timeout {
+		a = answer{after: n.spec.Timeout, failure: &atom.Failure{Code: atom.CodeTimeout, Message: "took too long"}}
+	}
+	if a.failure != nil {
+		cause.Kind, cause.Failure = flow.Failed, a.failure
+	} else {
+		cause.Kind, cause.Result = flow.Ended, atom.FromJSON([]byte(a.output))
+	}
+	w.at(w.now.Add(a.after), func() {
+		if n.attempt == attempt {
+			w.ended(n, cause)
+		}
+		if a.then != nil {
+			a.then()
+		}
+	})
+}
+
+func (w *world) again(f *simFlow, cause *flow.Cause, again *flow.Again) {
+	n := f.find(cause.Name)
+	if n == nil {
+		w.brokenf("%q: again for %q, which is not open", f.path, cause.Name)
+		return
+	}
+	if again.Note != nil {
+		n.spec.Note = again.Note
+	}
+	w.at(w.now.Add(again.After), func() { w.begin(n) })
+}
+
+// close ends a flow and tells its parent.
+func (w *world) close(f *simFlow, end *flow.End) {
+	f.over, f.end = true, end
+	cancel(f)
+	f.open = nil
+	if f.parent == nil {
+		w.closeRun(f.run, end)
+		return
+	}
+	n := f.parent
+	if n.gone || n.decided {
+		return
+	}
+	group := n.spec.Group
+	n.ended++
+	cause := flow.Cause{EndNote: end.Note}
+	switch {
+	case end.Failure != nil:
+		cause.Kind, cause.Failure, cause.Index = flow.JoinFailed, end.Failure, f.index
+	case n.ended == len(n.children) || group.Need > 0 && n.ended >= group.Need:
+		cause.Kind = flow.Joined
+		for _, child := range n.children {
+			var value atom.Value
+			if child.end != nil {
+				value = child.end.Value
+			}
+			cause.Results = append(cause.Results, value)
+		}
+	default:
+		w.beginChildren(n)
+		return
+	}
+	n.decided = true
+	for _, child := range n.children {
+		child.over = true
+		cancel(child)
+	}
+	w.ended(n, cause)
+}
+
+func (w *world) closeRun(r *simRun, end *flow.End) {
+	r.end, r.endedAt = end, w.now
+	n := r.parent
+	if n == nil {
+		return
+	}
+	n.child = nil
+	cause := flow.Cause{Kind: flow.Ended, Result: end.Value}
+	if end.Failure != nil {
+		cause = flow.Cause{Kind: flow.Failed, Failure: end.Failure}
+	}
+	w.at(w.now, func() { w.ended(n, cause) })
+}
+
+// cancel ends whatever a flow has open.
+func cancel(f *simFlow) {
+	for _, n := range f.open {
+		cancelNode(n)
+	}
+}
+
+func cancelNode(n *simNode) {
+	n.gone = true
+	for _, child := range n.children {
+		child.over = true
+		cancel(child)
+	}
+	if n.child != nil {
+		n.child.end = &flow.End{Failure: &atom.Failure{Code: atom.CodeCancelled}}
+		cancel(n.child.top)
+	}
+}
+
+// trace returns the states that a run has entered.
+func (r *simRun) trace() []string {
+	trace := []string{}
+	for _, e := range r.events {
+		if e.Type == "StateEntered" {
+			trace = append(trace, e.Name)
+		}
+	}
+	return trace
+}

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// coverageFile is the page that tells how far the records of the States Language
+// are met. With EBB_COVERAGE=write each test of them rewrites its section:
+//
+//	EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata -run TestConformance
+const coverageFile = "docs/reference/asl-coverage.md"
+
+const coverageHead = `# How far the Amazon States Language is covered
+
+Ebb is compared with what was recorded on AWS and what others assert; the records are not part of this repository. This page is written by the tests:
+
+    EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata -run TestConformance
+
+The levels of an execution: L1 status, output and error; L2 and the cause; L3 and the types and states of all events in order; L4 and their details; L5 and
+their numbers and what each follows from. Each miss is named with its reason.
+`
+
+var coverageMu sync.Mutex
+
+// A figure is how many of some records agree.
+type figure struct {
+	name       string
+	passed, of int
+}
+
+// coverage writes a section of the page, if it is to be written.
+func coverage(tb testing.TB, what string, figures []figure, misses []string) {
+	tb.Helper()
+	if os.Getenv("EBB_COVERAGE") != "write" {
+		return
+	}
+	coverageMu.Lock()
+	defer coverageMu.Unlock()
+	what += ", " + tb.Name()
+	file := filepath.Join(top(tb), coverageFile)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		text = []byte(coverageHead)
+	}
+	if err := os.WriteFile(file, []byte(replaced(string(text), what, figures, misses)), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// replaced returns the page with another section.
+func replaced(page, what string, figures []figure, misses []string) string {
+	const mark = "\n## "
+	parts := strings.Split(page, mark)
+	sections := slices.DeleteFunc(parts[1:], func(s string) bool { return strings.HasPrefix(s, what+"\n") })
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n| | agree | of | |\n|---|---|---|---|\n", what)
+	for _, f := range figures {
+		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% |\n", f.name, f.passed, f.of, 100*float64(f.passed)/float64(max(1, f.of)))
+	}
+	if len(misses) > 0 {
+		b.WriteString("\n")
+	}
+	for _, miss := range misses {
+		fmt.Fprintf(&b, "- %s\n", strings.ReplaceAll(explained(miss), "\n", " "))
+	}
+	sections = append(sections, b.String())
+	slices.Sort(sections)
+	return coverageHead + mark + strings.Join(trimmed(sections), "\n"+mark) + "\n"
+}
+
+func trimmed(sections []string) []string {
+	for i, s := range sections {
+		sections[i] = strings.TrimRight(s, "\n")
+	}
+	return sections
+}
+
+// explained returns a miss with its reason.
+func explained(miss string) string {
+	for part, reason := range reasons {
+		if strings.Contains(miss, part) {
+			return "`" + clipped(miss) + "`: " + reason
+		}
+	}
+	return "`" + clipped(miss) + "`: the reason is not known"
+}
+
+func clipped(miss string) string {
+	const most = 200
+	if runes := []rune(miss); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return miss
+}
+
+// reasons say why a record is not met, by a part of what tells the miss.
+var reasons = map[string]string{
+	"test_service_lambda_map_timeout": "four iterations time out at one moment. AWS had noted all four TaskTimedOut before the first failed the Map; here " +
+		"the first ends the others, whose ends are then not noted.",
+	"invalid-json-surround-syntax-extra-spaces": "a JSONata expression over two lines, which another validator refuses and AWS runs.",
+	"valid-task-credentials":                    "Credentials without a RoleArn, which AWS refuses (recorded).",
+	"range-operator/case024":                    "a range of ten million numbers, beyond what one visit to a state may take.",
+}

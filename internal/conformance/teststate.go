@@ -1,0 +1,119 @@
+package conformance
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// A StateTest is one call of TestState as it was recorded on AWS: a line of
+// asl/teststate.jsonl.
+type StateTest struct {
+	Name   string
+	Params struct {
+		Definition      string
+		StateName       string
+		RoleARN         string `json:"roleArn"`
+		Input           *string
+		Variables       *string
+		Context         *string
+		InspectionLevel string
+		RevealSecrets   bool
+		Mock            *struct {
+			Result              *string
+			FieldValidationMode string
+			ErrorOutput         *struct{ Error, Cause string }
+		}
+		StateConfiguration struct {
+			RetrierRetryCount        int
+			ErrorCausedByState       string
+			MapIterationFailureCount int
+			MapItemReaderData        *string
+		}
+	}
+	Expected struct {
+		Refused        string `json:"api_error"` // the exception
+		Message        string
+		Status         string
+		Output         json.RawMessage
+		NextState      string
+		Error          string
+		Cause          any
+		InspectionData map[string]any
+	}
+}
+
+// A StateTestOutcome is what a test of a state came to here.
+type StateTestOutcome struct {
+	Refused, Message                string
+	Status, NextState, Error, Cause string
+	Output                          json.RawMessage
+	InspectionData                  map[string]any
+}
+
+// StateTests returns the recorded calls.
+func StateTests(tb testing.TB) []*StateTest {
+	tb.Helper()
+	return lines[StateTest](tb, "asl/teststate.jsonl")
+}
+
+// Compare returns where an outcome first differs from the record, or "".
+func (t *StateTest) Compare(got *StateTestOutcome) string {
+	want := &t.Expected
+	for _, miss := range []string{
+		difference("exception", want.Refused, got.Refused),
+		difference("message", want.Message, got.Message),
+		difference("status", want.Status, got.Status),
+		difference("error", want.Error, got.Error),
+		difference("cause", t.cause(), got.Cause),
+		difference("nextState", want.NextState, got.NextState),
+		difference("output", decoded(want.Output), decoded(got.Output)),
+	} {
+		if miss != "" {
+			return miss
+		}
+	}
+	if t.Params.InspectionLevel == "" || t.Params.InspectionLevel == "INFO" || want.Refused != "" {
+		return ""
+	}
+	return difference("inspectionData", spelledOut(want.InspectionData), got.InspectionData)
+}
+
+// Answer returns what the task of the state answered, which is not recorded: what
+// the state came to tells.
+func (t *StateTest) Answer() Answer {
+	want := &t.Expected
+	if data, ok := want.InspectionData["result"]; ok {
+		if text, ok := data.(string); ok {
+			return Answer{Output: json.RawMessage(text)}
+		}
+		return Answer{Output: json.RawMessage(jsonText(data, false))}
+	}
+	if want.Output != nil {
+		return Answer{Output: want.Output}
+	}
+	a := Answer{Failed: true, Cause: want.Cause, spaced: true}
+	if want.Error != "" {
+		a.Error = &want.Error
+	}
+	return a
+}
+
+func (t *StateTest) cause() any {
+	if t.Expected.Cause == nil {
+		return ""
+	}
+	return t.Expected.Cause
+}
+
+// spelledOut returns inspection data with every value decoded: the recorder left
+// those that are no objects as texts.
+func spelledOut(data map[string]any) any {
+	out := map[string]any{}
+	for name, value := range data {
+		if text, ok := value.(string); ok && json.Valid([]byte(text)) {
+			value = decoded(json.RawMessage(text))
+		}
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,299 @@
+package crashdisk
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A Disk is a watched folder.
+type Disk struct {
+	dir      string
+	careless bool // leaves syncs out and keeps nothing
+
+	telling sync.Mutex // held while onOp is called; before mu
+
+	mu     sync.Mutex
+	names  map[string]*name // by base name
+	count  map[Op]int
+	onOp   func(Op)
+	faults []*injected
+}
+
+// name is a name in the folder: the file it stands for now, and the one it
+// stands for on the disk.
+type name struct {
+	now, disk *content // nil: none
+}
+
+// content is that of a file.
+type content struct {
+	now     []byte   // as everybody reads it
+	synced  []byte   // as it is on the disk for sure
+	pending []change // what became of the one to make the other, in order; not what a failed sync lost
+}
+
+// change is a write, or with no data a truncation.
+type change struct {
+	offset int64
+	data   []byte
+}
+
+// An Op is an operation on a file, of a kind.
+type Op struct {
+	Kind Kind
+	File File
+}
+
+// Kind is what an operation does.
+type Kind string
+
+// The kinds of operations.
+const (
+	Open     Kind = "open"
+	Read     Kind = "read"
+	Write    Kind = "write"
+	Truncate Kind = "truncate"
+	Sync     Kind = "sync"
+	Lock     Kind = "lock" // of a database in WAL mode, by who is going to write
+	Delete   Kind = "delete"
+)
+
+// File is which file of a database it is.
+type File string
+
+// The files.
+const (
+	DB      File = "db"
+	WAL     File = "wal"
+	Journal File = "journal" // of a database that is not, or not yet, in WAL mode
+)
+
+var (
+	watching sync.RWMutex
+	disks    = map[string]*Disk{} // by folder
+)
+
+func watch(dir string) (*Disk, error) {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("crashdisk: %w", err)
+	}
+	watching.Lock()
+	defer watching.Unlock()
+	if disks[dir] != nil {
+		return nil, fmt.Errorf("crashdisk: %s is watched already", dir)
+	}
+	d := &Disk{dir: dir, names: map[string]*name{}, count: map[Op]int{}}
+	disks[dir] = d
+	return d, nil
+}
+
+func (d *Disk) unwatch() {
+	watching.Lock()
+	defer watching.Unlock()
+	delete(disks, d.dir)
+}
+
+// OnOp has f called before each operation on a watched file, by the goroutine
+// that does it, one at a time. f may take an [Image], and must use no database of
+// the folder. A nil f ends it.
+func (d *Disk) OnOp(f func(Op)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.onOp = f
+}
+
+// Count returns how many operations of that kind on that file there were.
+func (d *Disk) Count(kind Kind, file File) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count[Op{kind, file}]
+}
+
+// open is a file that is open.
+type open struct {
+	disk *Disk
+	base string
+	kind File
+}
+
+// openFile returns the file of that path if it is watched, not opened yet.
+func openFile(path string, flags int32) *open {
+	kind := DB
+	switch {
+	case flags&sqlite3.SQLITE_OPEN_WAL != 0:
+		kind = WAL
+	case flags&sqlite3.SQLITE_OPEN_MAIN_JOURNAL != 0:
+		kind = Journal
+	case flags&sqlite3.SQLITE_OPEN_MAIN_DB == 0:
+		return nil
+	}
+	d := diskOf(path)
+	if d == nil {
+		return nil
+	}
+	f := &open{disk: d, base: filepath.Base(path), kind: kind}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.names[f.base] == nil {
+		n := &name{}
+		if text, err := os.ReadFile(path); err == nil && !d.careless { // from before it was watched
+			n.now = &content{now: text, synced: append([]byte(nil), text...)}
+			n.disk = n.now
+		}
+		d.names[f.base] = n
+	}
+	return f
+}
+
+func diskOf(path string) *Disk {
+	watching.RLock()
+	defer watching.RUnlock()
+	return disks[filepath.Dir(path)]
+}
+
+// before tells of an operation, and returns the code it is to fail with.
+func (f *open) before(kind Kind) int32 {
+	code, _ := f.disk.before(Op{kind, f.kind}, 0)
+	return code
+}
+
+// beforeWrite is before, with how much of the write is done all the same.
+func (f *open) beforeWrite(n int32) (code, short int32) { return f.disk.before(Op{Write, f.kind}, n) }
+
+func (d *Disk) before(op Op, size int32) (code, short int32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count[op]++
+	if f := d.onOp; f != nil {
+		d.mu.Unlock()
+		d.telling.Lock()
+		f(op)
+		d.telling.Unlock()
+		d.mu.Lock()
+	}
+	return d.fault(op, size)
+}
+
+// opened notes that a file is there.
+func (f *open) opened() {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	if n := f.disk.names[f.base]; n.now == nil {
+		n.now = &content{}
+	}
+}
+
+func (f *open) wrote(data []byte, offset int64) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	c := f.disk.names[f.base].now
+	if f.disk.careless {
+		return
+	}
+	one := change{offset, append([]byte(nil), data...)}
+	c.now = one.apply(c.now)
+	c.pending = append(c.pending, one)
+}
+
+func (f *open) truncated(size int64) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	c := f.disk.names[f.base].now
+	if f.disk.careless {
+		return
+	}
+	one := change{offset: size}
+	c.now = one.apply(c.now)
+	c.pending = append(c.pending, one)
+}
+
+// sync makes the file durable, and its name.
+func (f *open) sync() int32 {
+	code, _ := f.disk.before(Op{Sync, f.kind}, 0)
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	n := f.disk.names[f.base]
+	switch code {
+	case sqlite3.SQLITE_OK:
+		for i := range n.now.pending {
+			n.now.synced = n.now.pending[i].apply(n.now.synced)
+		}
+		n.now.pending = nil
+		if n.disk != n.now && f.kind != DB { // SQLite syncs the folder, too
+			for _, other := range f.disk.names {
+				other.disk = other.now
+			}
+		}
+		n.disk = n.now
+	case losing:
+		n.now.pending = nil // not durable, ever
+		code = sqlite3.SQLITE_IOERR_FSYNC
+	}
+	return code
+}
+
+func beforeDelete(path string) int32 {
+	d := diskOf(path)
+	if d == nil {
+		return sqlite3.SQLITE_OK
+	}
+	code, _ := d.before(Op{Delete, fileOf(path)}, 0)
+	return code
+}
+
+// fileOf tells by its name which file of a database it is.
+func fileOf(path string) File {
+	switch {
+	case strings.HasSuffix(path, "-wal"):
+		return WAL
+	case strings.HasSuffix(path, "-journal"):
+		return Journal
+	default:
+		return DB
+	}
+}
+
+func deleted(path string, synced bool) {
+	d := diskOf(path)
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.names[filepath.Base(path)]
+	if n == nil {
+		return
+	}
+	n.now = nil
+	if synced {
+		n.disk = nil
+	}
+}
+
+// apply returns the content after the change. It may use that before.
+func (c *change) apply(to []byte) []byte {
+	if c.data == nil {
+		return resize(to, c.offset)
+	}
+	if end := c.offset + int64(len(c.data)); end > int64(len(to)) {
+		to = resize(to, end)
+	}
+	copy(to[c.offset:], c.data)
+	return to
+}
+
+func resize(to []byte, size int64) []byte {
+	if size <= int64(len(to)) {
+		return to[:size]
+	}
+	return append(to, make([]byte, size-int64(len(to)))...)
+}

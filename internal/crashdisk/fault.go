@@ -1,0 +1,81 @@
+package crashdisk
+
+import sqlite3 "modernc.org/sqlite/lib"
+
+// A Fault is what goes wrong with an operation.
+type Fault struct {
+	Kind Kind
+	File File // "" is any
+	Nth  int  // of these operations from now on, from 1; 0 is 1
+	For  int  // so many of them, from that one on; 0 is 1, -1 is all, until [Disk.Heal]
+
+	// Code is SQLite's, such as SQLITE_IOERR_WRITE, SQLITE_FULL, SQLITE_BUSY; 0 is
+	// the I/O error of that kind.
+	Code int
+	// Short is how many bytes of a write are done before it fails.
+	Short int
+	// Lose lets a sync that fails lose what it was to save: it can be read, and
+	// later syncs succeed, but it never comes to the disk. That is what Linux does
+	// after an I/O error.
+	Lose bool
+}
+
+type injected struct {
+	Fault
+
+	seen, hits int
+}
+
+// losing stands for the code of a sync that loses what it was to save.
+const losing = -1
+
+// Inject lets operations fail, and returns what tells how many have.
+func (d *Disk) Inject(f Fault) (hits func() int) {
+	f.Nth = max(f.Nth, 1)
+	if f.For == 0 {
+		f.For = 1
+	}
+	if f.Code == 0 {
+		f.Code = map[Kind]int{
+			Open: sqlite3.SQLITE_CANTOPEN, Read: sqlite3.SQLITE_IOERR_READ, Write: sqlite3.SQLITE_IOERR_WRITE,
+			Truncate: sqlite3.SQLITE_IOERR_TRUNCATE, Sync: sqlite3.SQLITE_IOERR_FSYNC, Lock: sqlite3.SQLITE_IOERR_LOCK,
+			Delete: sqlite3.SQLITE_IOERR_DELETE,
+		}[f.Kind]
+	}
+	one := &injected{Fault: f}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, one)
+	return func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return one.hits
+	}
+}
+
+// Heal ends all faults.
+func (d *Disk) Heal() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = nil
+}
+
+// fault returns the code with which an operation fails, and how much of a write
+// is done.
+func (d *Disk) fault(op Op, size int32) (code, short int32) {
+	for _, f := range d.faults {
+		if f.Kind != op.Kind || f.File != "" && f.File != op.File {
+			continue
+		}
+		f.seen++
+		if f.seen < f.Nth || f.For > 0 && f.seen >= f.Nth+f.For || code != sqlite3.SQLITE_OK {
+			continue
+		}
+		f.hits++
+		code, short = int32(f.Code), min(int32(f.Short), size)
+		if f.Lose {
+			code = losing
+		}
+	}
+	return code, short
+}

@@ -1,0 +1,61 @@
+package jq
+
+import (
+	"errors"
+	"strings"
+)
+
+// An Error says what is wrong with a program, and where.
+type Error struct {
+	Offset  int    // in the program's text, in bytes
+	Message string // what is wrong
+	Fix     string // what would be right; "" when that is not known
+}
+
+// Error returns the message and the fix.
+func (e *Error) Error() string {
+	if e.Fix == "" {
+		return e.Message
+	}
+	return e.Message + " (" + e.Fix + ")"
+}
+
+// ErrLimit is wrapped by the error of an evaluation that would have gone beyond
+// its bounds.
+var ErrLimit = errors.New("beyond the limits of an expression")
+
+// A limitError says which bound an evaluation would have broken.
+type limitError struct{ what string }
+
+func (e *limitError) Error() string { return e.what }
+func (e *limitError) Unwrap() error { return ErrLimit }
+
+var (
+	errSteps  = &limitError{"the expression takes more steps than it may"}
+	errSize   = &limitError{"the expression builds a value that is larger than it may"}
+	errDepth  = &limitError{"the expression builds a value that nests deeper than it may"}
+	errDigits = &limitError{"a number has more digits than it may"}
+	errIndex  = &limitError{"an array index is larger than it may be"}
+)
+
+// A runError is what a program failed with while it ran.
+type runError struct{ message string }
+
+func (e *runError) Error() string { return e.message }
+
+// failure returns the error of an evaluation, without gojq's types.
+func failure(err error) error {
+	if limit, ok := errors.AsType[*limitError](err); ok {
+		return limit
+	}
+	var raised interface{ Value() any }
+	if errors.As(err, &raised) { // by error(…)
+		if text, ok := raised.Value().(string); ok {
+			return &runError{text}
+		}
+		if text, err := Encode(raised.Value(), maxKey); err == nil {
+			return &runError{string(text)}
+		}
+	}
+	return &runError{strings.TrimPrefix(err.Error(), "error: ")}
+}

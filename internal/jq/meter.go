@@ -1,0 +1,145 @@
+package jq
+
+import (
+	"context"
+	"encoding/json"
+	"math/big"
+	"time"
+)
+
+// A meter counts the steps of one evaluation. gojq asks its context before each
+// instruction whether to stop, so the meter is that context; guards charge it
+// for more. It belongs to one goroutine.
+type meter struct {
+	left    int
+	regexps map[string]*matcher
+}
+
+var _ context.Context = (*meter)(nil)
+
+var spent = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Done counts a step. The channel is closed when there are none left.
+func (m *meter) Done() <-chan struct{} {
+	if m.left--; m.left < 0 {
+		return spent
+	}
+	return nil
+}
+
+// Err returns nil as long as there are steps left.
+func (m *meter) Err() error {
+	if m.left < 0 {
+		return errSteps
+	}
+	return nil
+}
+
+// Deadline returns none.
+func (m *meter) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
+
+// Value returns nothing.
+func (m *meter) Value(any) any { return nil }
+
+// charge counts steps, and returns an error when there are none left.
+func (m *meter) charge(steps int) error {
+	if m.left -= steps; m.left < 0 {
+		m.left = -1
+		return errSteps
+	}
+	return nil
+}
+
+// stepBytes is how much of a value is looked at, or copied, in the time of a
+// step.
+const stepBytes = 128
+
+// weight is the size in bytes of a value, about as it is in memory, where
+// nothing is shared.
+type weight struct {
+	size, depth int
+}
+
+const (
+	scalarSize = 16
+	memberSize = 48
+)
+
+// add weighs a value that stands at a depth.
+func (w *weight) add(v any, depth int) error {
+	w.size += scalarSize
+	switch v := v.(type) {
+	case string:
+		w.size += len(v)
+	case json.Number:
+		if w.size += len(v); len(v) > MaxDigits {
+			return errDigits
+		}
+	case *big.Int:
+		if w.size += v.BitLen() >> 3; v.BitLen() > maxBits {
+			return errDigits
+		}
+	case []any:
+		if err := w.enter(depth); err != nil {
+			return err
+		}
+		for _, element := range v {
+			if err := w.add(element, depth+1); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if err := w.enter(depth); err != nil {
+			return err
+		}
+		for name, member := range v {
+			w.size += memberSize + len(name)
+			if err := w.add(member, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if w.size > MaxSize {
+		return errSize
+	}
+	return nil
+}
+
+func (w *weight) enter(depth int) error {
+	w.depth = max(w.depth, depth+1)
+	if w.depth > MaxDepth {
+		return errDepth
+	}
+	return nil
+}
+
+// weigh weighs a value and charges for it.
+func (m *meter) weigh(v any) (weight, error) {
+	var w weight
+	if err := w.add(v, 0); err != nil {
+		if m.charge(w.size/stepBytes) != nil {
+			return w, errSteps
+		}
+		return w, err
+	}
+	return w, m.charge(1 + w.size/stepBytes)
+}
+
+// length is how many elements, members or bytes a value has.
+func length(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case json.Number:
+		return len(v)
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 1
+}

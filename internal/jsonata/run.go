@@ -1,0 +1,168 @@
+package jsonata
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/ecmaregexp"
+)
+
+// The limits of an evaluation.
+const (
+	// MaxSteps is how much work an evaluation may be: a step is a node that is
+	// evaluated, or about as much work as that.
+	MaxSteps = 5_000_000
+	// MaxSize is the size of the largest value that may come up, of which a number
+	// is 8, a text as many as it has bytes, and an array or object 32 and what is
+	// in it. It is what AWS was measured to allow.
+	MaxSize = 873_782 * scalarSize
+	// MaxDepth is how deep evaluations may stand in each other, as on AWS.
+	MaxDepth = 100
+
+	maxRange = 360_145 // items of $range, as AWS was measured to allow
+
+	bytesPerStep = 32 // how much of a text is copied or compared in a step
+	itemsPerStep = 4  // how many items of an array are copied
+)
+
+// LimitCode is the code of errors that say that a limit of evaluation was passed.
+const LimitCode = "U1001"
+
+// Limits that were passed, in the words of AWS.
+var (
+	errSteps = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
+	errSize  = &fault{code: LimitCode, message: "Expression evaluation memory limit exceeded: Check for excessive memory usage"}
+	errDepth = &fault{code: LimitCode, message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive."}
+)
+
+// A run is one evaluation.
+type run struct {
+	steps  int // left
+	depth  int
+	broken *fault // a limit that was passed; the evaluation is over
+	now    time.Time
+	random func() uint64
+}
+
+// work takes steps from those that are left. Whoever works in a loop without
+// evaluating anything looks at broken now and then.
+func (r *run) work(steps int) {
+	if r.steps -= steps; r.steps < 0 {
+		r.stop(errSteps)
+	}
+}
+
+func (r *run) stop(limit *fault) {
+	if r.broken == nil {
+		r.broken = limit
+	}
+}
+
+// make accounts for a value of a size before it is made, and reports whether it
+// may be.
+func (r *run) make(size int) bool {
+	if size > MaxSize || size < 0 {
+		r.stop(errSize)
+		return false
+	}
+	r.work(size / bytesPerStep)
+	return r.broken == nil
+}
+
+// made accounts for a value that was made, part by part.
+func (r *run) made(v any) {
+	if size := sizeOf(v); size > MaxSize+containerSize || depthOf(v) > maxNesting {
+		r.stop(errSize)
+	}
+}
+
+// pushAll adds the items of an array to one that is being made.
+func (r *run) pushAll(into, from *array) {
+	r.work(len(from.items) / itemsPerStep)
+	into.items = append(into.items, from.items...)
+	into.size += from.size
+	into.depth = max(into.depth, from.depth)
+}
+
+// evaluate evaluates a node, its predicates and its grouping.
+func (r *run) evaluate(n node, input any, env *frame) (any, error) {
+	if r.depth >= MaxDepth {
+		return nil, errDepth
+	}
+	if r.work(1); r.broken != nil {
+		return nil, r.broken
+	}
+	r.depth++
+	v, err := n.evaluate(r, input, env)
+	c := n.common()
+	for i := 0; i < len(c.predicates) && err == nil; i++ {
+		v, err = r.filter(c.predicates[i], v, env)
+	}
+	if err == nil && c.group != nil {
+		if _, isPath := n.(*pathNode); !isPath { // a path groups with what is bound to its values
+			v, err = r.group(c.group, v, env)
+		}
+	}
+	r.depth--
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := v.(*array); ok && a.sequence && !a.tuples {
+		if c.keepArray {
+			a.keepSingleton = true
+		}
+		v = collapsed(a)
+	}
+	if r.made(v); r.broken != nil {
+		return nil, r.broken
+	}
+	return v, nil
+}
+
+// match finds a regular expression in a text; what it costs is paid for.
+func (r *run) match(re *ecmaregexp.Regexp, text string, from int) ([]int, error) {
+	at, err := re.Match(text, from, &r.steps)
+	if errors.Is(err, ecmaregexp.ErrBudget) {
+		r.stop(errSteps)
+		return nil, r.broken
+	}
+	return at, err
+}
+
+// A frame holds the variables of a block, a call, or a tuple.
+type frame struct {
+	outer  *frame
+	names  []string
+	values []any
+	table  map[string]any // of the outermost: the functions
+	host   *Environment   // of the one inside it: has the caller's variables
+}
+
+func (f *frame) bind(name string, v any) {
+	for i, n := range f.names {
+		if n == name {
+			f.values[i] = v
+			return
+		}
+	}
+	f.names, f.values = append(f.names, name), append(f.values, v)
+}
+
+func (f *frame) lookup(name string) any {
+	for ; f != nil; f = f.outer {
+		for i, n := range f.names {
+			if n == name {
+				return f.values[i]
+			}
+		}
+		if f.table != nil {
+			return f.table[name]
+		}
+		if f.host != nil && f.host.Variable != nil {
+			if v, ok := f.host.Variable(name); ok {
+				return v.v
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package jsonata
+
+import (
+	"fmt"
+	"strings"
+)
+
+const maxParameters = 100
+
+// A signature says which arguments a function takes, such as <s-nn?:s>. Types
+// are s(tring), n(umber), b(oolean), l (null), o(bject), a(rray), f(unction),
+// j(SON) and x (anything), m is what is missing.
+type signature struct{ parameters []parameter }
+
+type parameter struct {
+	types    string // of which the argument may be one
+	array    bool   // a single value will do for an array of it
+	of       string // what the items of an array must be; "" for anything
+	optional bool
+	many     bool // one or more
+	context  bool // the context takes its place when it is missing
+}
+
+var itemNames = map[string]string{"a": "arrays", "b": "booleans", "f": "functions", "n": "numbers", "o": "objects", "s": "strings"}
+
+// parseSignature reads a signature, from < up to the colon or the closing >.
+func parseSignature(text string) (*signature, *fault) {
+	s := &signature{}
+	kind := "" // of the last parameter
+	for i := 1; i < len(text) && text[i] != ':'; i++ {
+		last := len(s.parameters) - 1
+		if last >= maxParameters {
+			return nil, &fault{code: "S0402", at: i, message: fmt.Sprintf("a signature has at most %d parameters", maxParameters)}
+		}
+		switch c := text[i]; c {
+		case 's', 'n', 'b', 'l', 'o':
+			s.parameters = append(s.parameters, parameter{types: string(c) + "m"})
+			kind = string(c)
+		case 'a':
+			s.parameters = append(s.parameters, parameter{types: "asnblfom", array: true})
+			kind = "a"
+		case 'f':
+			s.parameters = append(s.parameters, parameter{types: "f"})
+			kind = "f"
+		case 'j':
+			s.parameters = append(s.parameters, parameter{types: "asnblom"})
+			kind = "j"
+		case 'x':
+			s.parameters = append(s.parameters, parameter{types: "asnblfom"})
+			kind = "x"
+		case '-', '?', '+':
+			if last < 0 {
+				break
+			}
+			p := &s.parameters[last]
+			p.context = p.context || c == '-'
+			p.optional = p.optional || c != '+'
+			p.many = p.many || c == '+'
+		case '(':
+			end := closing(text, i, '(', ')')
+			types := text[i+1 : end]
+			if strings.Contains(types, "<") {
+				return nil, &fault{code: "S0402", at: i, value: types}
+			}
+			s.parameters = append(s.parameters, parameter{types: types + "m"})
+			kind, i = "("+types+")", end
+		case '<':
+			if kind != "a" && kind != "f" {
+				return nil, &fault{code: "S0401", at: i, value: kind}
+			}
+			end := closing(text, i, '<', '>')
+			s.parameters[last].of = text[i+1 : end]
+			i = end
+		}
+	}
+	return s, nil
+}
+
+// closing returns where the bracket is closed that is open at an offset.
+func closing(text string, at int, open, shut byte) int {
+	depth := 1
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case open:
+			depth++
+		case shut:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
+func mustSignature(text string) *signature {
+	s, f := parseSignature(text)
+	if f != nil {
+		panic("jsonata: signature " + text + ": " + f.Error()) // a mistake in this package
+	}
+	return s
+}
+
+// typeOf returns the letter of a value's type.
+func typeOf(v any) byte {
+	switch v.(type) {
+	case nil:
+		return 'm'
+	case null:
+		return 'l'
+	case bool:
+		return 'b'
+	case float64, long:
+		return 'n'
+	case string:
+		return 's'
+	case *array:
+		return 'a'
+	case *object:
+		return 'o'
+	case function:
+		return 'f'
+	}
+	return 'm'
+}
+
+// validate returns the arguments as a function with the signature gets them.
+func (s *signature) validate(r *run, args []any, context any) ([]any, error) {
+	r.work(len(s.parameters) * len(args) / bytesPerStep)
+	types := make([]byte, len(args))
+	for i, arg := range args {
+		types[i] = typeOf(arg)
+	}
+	counts, _ := fit(s.parameters, types, true)
+	if counts == nil {
+		return nil, s.mismatch(args, types)
+	}
+	out := make([]any, 0, len(s.parameters))
+	at := 0
+	for i := range s.parameters {
+		p := &s.parameters[i]
+		if counts[i] == 0 {
+			if !p.context {
+				out = append(out, nil)
+				at++
+				continue
+			}
+			if !p.takes(typeOf(context)) {
+				return nil, &fault{code: "T0411", value: context, index: at + 1}
+			}
+			out = append(out, context)
+			continue
+		}
+		for range counts[i] {
+			arg := args[at]
+			if p.array {
+				var err error
+				if arg, err = p.asArray(arg, at+1); err != nil {
+					return nil, err
+				}
+			}
+			out = append(out, arg)
+			at++
+		}
+	}
+	return out, nil
+}
+
+func (p *parameter) takes(kind byte) bool { return strings.IndexByte(p.types, kind) >= 0 }
+
+// asArray returns an argument for which an array is wanted.
+func (p *parameter) asArray(arg any, index int) (any, error) {
+	if arg == nil {
+		return undefined, nil
+	}
+	list, isArray := arg.(*array)
+	ok := true
+	switch {
+	case p.of == "":
+	case !isArray:
+		ok = string(typeOf(arg)) == p.of
+	case len(list.items) > 0:
+		ok = arrayOf(list, func(item any) bool { return typeOf(item) == p.of[0] })
+	}
+	if !ok {
+		return nil, &fault{code: "T0412", value: arg, index: index, want: itemNames[p.of]}
+	}
+	if isArray {
+		return arg, nil
+	}
+	out := &array{}
+	out.push(arg)
+	return out, nil
+}
+
+// fit finds how many arguments each parameter takes, as many as it can, so that
+// all take what they must, and all arguments are taken if they are to be. It
+// returns nil if that cannot be.
+func fit(parameters []parameter, types []byte, all bool) (counts []int, length int) {
+	// fits[i][j]: what is behind parameter i-1 can take what is behind argument j-1
+	fits := make([][]bool, len(parameters)+1)
+	for i := len(parameters); i >= 0; i-- {
+		fits[i] = make([]bool, len(types)+1)
+		for j := range fits[i] {
+			if i == len(parameters) {
+				fits[i][j] = !all || j == len(types)
+			} else {
+				fits[i][j] = parameters[i].count(types[j:], func(n int) bool { return fits[i+1][j+n] }) >= 0
+			}
+		}
+	}
+	if !fits[0][0] {
+		return nil, 0
+	}
+	counts = make([]int, len(parameters))
+	for i := range parameters {
+		counts[i] = parameters[i].count(types[length:], func(n int) bool { return fits[i+1][length+n] })
+		length += counts[i]
+	}
+	return counts, length
+}
+
+// count returns how many of the arguments a parameter takes: as many as it can
+// so that the rest can be taken, -1 if it cannot.
+func (p *parameter) count(types []byte, rest func(n int) bool) int {
+	most := 1
+	if p.many {
+		most = len(types)
+	}
+	n := 0
+	for n < most && n < len(types) && p.takes(types[n]) {
+		n++
+	}
+	least := 1
+	if p.optional {
+		least = 0
+	}
+	for n >= least && !rest(n) {
+		n--
+	}
+	if n < least {
+		return -1
+	}
+	return n
+}
+
+// mismatch finds the argument that does not fit.
+func (s *signature) mismatch(args []any, types []byte) error {
+	good := 0
+	for i := range s.parameters {
+		counts, length := fit(s.parameters[:i+1], types, false)
+		if counts == nil {
+			break
+		}
+		good = length
+	}
+	f := &fault{code: "T0410", index: good + 1}
+	if good < len(args) {
+		f.value = args[good]
+	}
+	return f
+}

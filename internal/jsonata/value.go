@@ -1,0 +1,334 @@
+package jsonata
+
+import (
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// Inside, a value is one of
+//
+//	nil         undefined: nothing is there
+//	null        JSON's null, which is a value
+//	bool
+//	float64     a number; not finite ones occur
+//	long        a whole number that a float64 would not hold exactly
+//	string
+//	*array
+//	*object
+//	function    see function.go
+//
+// and in the tuples of a path *tuple. Arrays and objects are not changed once
+// they are complete, but for the private copy that a transform works on.
+type null struct{}
+
+// undefined is nothing at all, such as a member that is not there.
+var undefined any
+
+// A long comes from JSON and is kept as it is as long as nobody calculates.
+type long int64
+
+// exact is the largest whole number up to which float64 holds all of them.
+const exact = 1 << 53
+
+// An array is an array of the language. What a query gives is a sequence: one of
+// no values is undefined, one of one value is that value.
+type array struct {
+	items         []any
+	extent             //
+	sequence      bool //
+	keepSingleton bool // a sequence of one value stays an array
+	cons          bool // made by [ ] as a step of a path, so not flattened
+	outer         bool // holds the input, which is an array
+	tuples        bool // the items are *tuple
+}
+
+// An object keeps its members in the order they were added in.
+type object struct {
+	names  []string
+	values []any
+	index  map[string]int // nil while there are few
+	extent
+}
+
+// An extent is how large the value is that a container holds. A value that
+// occurs twice counts twice, so what counts is what would be written as JSON.
+type extent struct {
+	size  int // see sizeOf
+	depth int // how deep it nests; it is not lowered when something is taken out
+}
+
+func (e *extent) grow(v any) {
+	e.size += sizeOf(v)
+	e.depth = max(e.depth, depthOf(v)+1)
+}
+
+const fewMembers = 8
+
+func (o *object) find(name string) int {
+	if o.index != nil {
+		if i, ok := o.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.Index(o.names, name)
+}
+
+// get returns a member, nil if there is none.
+func (o *object) get(name string) any {
+	if i := o.find(name); i >= 0 {
+		return o.values[i]
+	}
+	return nil
+}
+
+// set adds or replaces a member.
+func (o *object) set(name string, value any) {
+	if i := o.find(name); i >= 0 {
+		o.size -= sizeOf(o.values[i])
+		o.values[i] = value
+	} else {
+		o.size += len(name)
+		o.names, o.values = append(o.names, name), append(o.values, value)
+		switch {
+		case o.index != nil:
+			o.index[name] = len(o.names) - 1
+		case len(o.names) > fewMembers:
+			o.reindex()
+		}
+	}
+	o.grow(value)
+}
+
+func (o *object) reindex() {
+	if o.index = nil; len(o.names) > fewMembers {
+		o.index = make(map[string]int, 2*len(o.names))
+		for i, name := range o.names {
+			o.index[name] = i
+		}
+	}
+}
+
+// remove takes a member out.
+func (o *object) remove(name string) {
+	if i := o.find(name); i >= 0 {
+		o.size -= len(name) + sizeOf(o.values[i])
+		o.names, o.values = slices.Delete(o.names, i, i+1), slices.Delete(o.values, i, i+1)
+		o.reindex()
+	}
+}
+
+// push adds a value to an array that is being made.
+func (a *array) push(v any) {
+	a.items = append(a.items, v)
+	a.grow(v)
+}
+
+// sequenceOf returns a sequence of one value.
+func sequenceOf(v any) *array {
+	a := &array{sequence: true}
+	a.push(v)
+	return a
+}
+
+func emptySequence() *array { return &array{sequence: true} }
+
+// wrapped returns v as an array: itself if it is one, else a sequence of it.
+func wrapped(v any) *array {
+	if a, ok := v.(*array); ok {
+		return a
+	}
+	return sequenceOf(v)
+}
+
+// collapsed returns what a sequence stands for.
+func collapsed(v any) any {
+	a, ok := v.(*array)
+	switch {
+	case !ok || !a.sequence || a.tuples:
+		return v
+	case len(a.items) == 0:
+		return nil
+	case len(a.items) == 1 && !a.keepSingleton:
+		return a.items[0]
+	}
+	return v
+}
+
+const (
+	scalarSize    = 8
+	containerSize = 32
+)
+
+// sizeOf is how much a value counts for the limit of memory: about what it would
+// take as JSON or in memory, whichever is less.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case nil:
+		return 0
+	case string:
+		return len(v)
+	case *array:
+		return containerSize + v.size
+	case *object:
+		return containerSize + v.size
+	case *tuple:
+		return v.size
+	}
+	return scalarSize
+}
+
+func depthOf(v any) int {
+	switch v := v.(type) {
+	case *array:
+		return v.depth
+	case *object:
+		return v.depth
+	}
+	return 0
+}
+
+// number returns a number's value.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case long:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// numeric is number for those who go on calculating: a number that is not finite
+// ends the evaluation, and what is not a number at all is none.
+func numeric(v any) (float64, bool, error) {
+	n, ok := number(v)
+	if ok && math.IsInf(n, 0) {
+		return 0, false, &fault{code: "D1001", value: v}
+	}
+	return n, ok && !math.IsNaN(n), nil
+}
+
+// isInteger reports whether a number has no fraction.
+func isInteger(n float64) bool { return n == math.Trunc(n) && !math.IsInf(n, 0) }
+
+func isFunction(v any) bool {
+	_, ok := v.(function)
+	return ok
+}
+
+// arrayOf reports whether v is an array and every item of it is what is asked
+// for; an empty one is.
+func arrayOf(v any, is func(any) bool) bool {
+	a, ok := v.(*array)
+	return ok && !slices.ContainsFunc(a.items, func(item any) bool { return !is(item) })
+}
+
+func isString(v any) bool {
+	_, ok := v.(string)
+	return ok
+}
+
+// truth casts a value to a boolean. Undefined has none and counts as false.
+func truth(v any) (bool, error) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case string:
+		return v != "", nil
+	case *array:
+		if len(v.items) == 1 {
+			return truth(v.items[0])
+		}
+		for _, item := range v.items {
+			if ok, err := truth(item); ok || err != nil {
+				return ok, err
+			}
+		}
+		return false, nil
+	case *object:
+		return len(v.names) > 0, nil
+	case float64, long:
+		n, ok, err := numeric(v)
+		return ok && n != 0, err
+	case *lambda, *native: // these are objects with members where the language comes from, regular expressions are not
+		return true, nil
+	}
+	return false, nil
+}
+
+// equal compares two values, neither undefined, by what they hold. Members may
+// come in any order.
+func (r *run) equal(a, b any) bool {
+	r.work(1)
+	switch x := a.(type) {
+	case float64, long:
+		m, _ := number(a)
+		n, ok := number(b)
+		if p, both := a.(long); both {
+			if q, both := b.(long); both {
+				return p == q
+			}
+		}
+		return ok && m == n
+	case *array:
+		y, ok := b.(*array)
+		if x == y {
+			return true
+		}
+		if !ok || len(x.items) != len(y.items) {
+			return false
+		}
+		for i := range x.items {
+			if !r.equal(x.items[i], y.items[i]) {
+				return false
+			}
+		}
+		return true
+	case *object:
+		y, ok := b.(*object)
+		if x == y {
+			return true
+		}
+		if !ok || len(x.names) != len(y.names) {
+			return false
+		}
+		for i, name := range x.names {
+			j := y.find(name)
+			if j < 0 || !r.equal(x.values[i], y.values[j]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		y, ok := b.(string)
+		r.work(min(len(x), len(y)) / bytesPerStep)
+		return ok && x == y
+	}
+	return a == b
+}
+
+// compareText orders texts as the language does, by the units of UTF-16: the
+// characters beyond U+FFFF, which take two, come before those from U+E000 on.
+func compareText(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && (continues(a, i) || continues(b, i)) {
+		i-- // to the start of the character that differs
+	}
+	if i == len(a) || i == len(b) {
+		return len(a) - len(b)
+	}
+	x, _ := utf8.DecodeRuneInString(a[i:])
+	y, _ := utf8.DecodeRuneInString(b[i:])
+	if (x > 0xffff) != (y > 0xffff) && max(x, y) > 0xffff && min(x, y) >= 0xe000 {
+		return int(y) - int(x)
+	}
+	return int(x) - int(y)
+}
+
+// continues reports whether a character of s goes on at i.
+func continues(s string, i int) bool { return i < len(s) && !utf8.RuneStart(s[i]) }

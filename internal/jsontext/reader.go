@@ -1,0 +1,372 @@
+package jsontext
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// An Error says where a text stops being JSON, and why.
+type Error struct {
+	Offset  int    // in bytes
+	Problem string // what was expected and what was found
+	Deep    bool   // it nests too deeply, and is not malformed
+}
+
+// Error returns offset and problem.
+func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Problem) }
+
+// A Reader reads JSON text front to back. All its errors are *[Error].
+type Reader struct {
+	text []byte
+	pos  int
+}
+
+// NewReader returns a reader at the beginning of a text.
+func NewReader(text []byte) *Reader { return &Reader{text: text} }
+
+func (r *Reader) fault(format string, args ...any) error {
+	return &Error{Offset: r.pos, Problem: fmt.Sprintf(format, args...)}
+}
+
+func (r *Reader) deep() error {
+	return &Error{Offset: r.pos, Deep: true, Problem: "objects and arrays nest deeper than they may"}
+}
+
+// found describes what stands at the place the reader has come to.
+func (r *Reader) found() string {
+	if r.pos >= len(r.text) {
+		return "the end of the text"
+	}
+	end := r.pos
+	for end < len(r.text) && end-r.pos < 24 && isWord(r.text[end]) {
+		end++
+	}
+	if end == r.pos {
+		_, size := utf8.DecodeRune(r.text[r.pos:])
+		end += size
+	}
+	return strconv.Quote(string(r.text[r.pos:end]))
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// next returns the byte that the reader has come to, 0 at the end.
+func (r *Reader) next() byte {
+	if r.pos < len(r.text) {
+		return r.text[r.pos]
+	}
+	return 0
+}
+
+// Space moves over white space.
+func (r *Reader) Space() {
+	for r.pos < len(r.text) {
+		switch r.text[r.pos] {
+		case ' ', '\t', '\n', '\r':
+			r.pos++
+		default:
+			return
+		}
+	}
+}
+
+// AtEnd reports whether nothing but white space is left.
+func (r *Reader) AtEnd() bool {
+	r.Space()
+	return r.pos >= len(r.text)
+}
+
+func (r *Reader) take(c byte) bool {
+	if r.pos < len(r.text) && r.text[r.pos] == c {
+		r.pos++
+		return true
+	}
+	return false
+}
+
+// word moves over null, true or false.
+func (r *Reader) word() (string, error) {
+	rest := r.text[r.pos:]
+	for _, word := range []string{"null", "true", "false"} {
+		if len(rest) >= len(word) && string(rest[:len(word)]) == word && (len(rest) == len(word) || !isWord(rest[len(word)])) {
+			r.pos += len(word)
+			return word, nil
+		}
+	}
+	return "", r.fault("expected a JSON value (an object, array, string, number, true, false or null), found %s", r.found())
+}
+
+// Members calls value at the place of each member's value of an object; value
+// moves over it.
+func (r *Reader) Members(value func(name string) error) error {
+	return r.members(func(name string, _ int) error { return value(name) })
+}
+
+func (r *Reader) members(value func(name string, at int) error) error {
+	if r.Space(); !r.take('{') {
+		return r.fault("expected an object, found %s", r.found())
+	}
+	if r.Space(); r.take('}') {
+		return nil
+	}
+	for {
+		if r.Space(); r.next() != '"' {
+			if r.next() == '}' {
+				return r.fault(`expected a member's name in double quotes behind the comma, found "}"`)
+			}
+			return r.fault("expected a member's name in double quotes, found %s", r.found())
+		}
+		at := r.pos
+		name, err := r.String()
+		if err != nil {
+			return err
+		}
+		if r.Space(); !r.take(':') {
+			return r.fault("expected ':' behind the name %s, found %s", Quote(name), r.found())
+		}
+		r.Space()
+		if err := value(name, at); err != nil {
+			return err
+		}
+		if r.Space(); r.take(',') {
+			continue
+		}
+		if !r.take('}') {
+			return r.fault("expected ',' or '}' behind the value of %s, found %s", Quote(name), r.found())
+		}
+		return nil
+	}
+}
+
+// Elements calls value at the place of each element of an array; value moves
+// over it.
+func (r *Reader) Elements(value func() error) error {
+	if r.Space(); !r.take('[') {
+		return r.fault("expected an array, found %s", r.found())
+	}
+	if r.Space(); r.take(']') {
+		return nil
+	}
+	for {
+		r.Space()
+		if err := value(); err != nil {
+			return err
+		}
+		if r.Space(); r.take(',') {
+			continue
+		}
+		if !r.take(']') {
+			return r.fault("expected ',' or ']' behind the array's element, found %s", r.found())
+		}
+		return nil
+	}
+}
+
+// Number moves over a number and returns its literal.
+func (r *Reader) Number() (string, error) {
+	r.Space()
+	start := r.pos
+	r.take('-')
+	digits := func() bool {
+		from := r.pos
+		for r.pos < len(r.text) && '0' <= r.text[r.pos] && r.text[r.pos] <= '9' {
+			r.pos++
+		}
+		return r.pos > from
+	}
+	leading := r.pos
+	if !digits() {
+		return "", r.fault("expected a digit, found %s", r.found())
+	}
+	if r.text[leading] == '0' && r.pos > leading+1 {
+		r.pos = leading
+		return "", r.fault("expected a number without leading zeros, found %s", r.found())
+	}
+	if r.take('.') && !digits() {
+		return "", r.fault("expected a digit behind the decimal point, found %s", r.found())
+	}
+	if r.take('e') || r.take('E') {
+		if !r.take('+') {
+			r.take('-')
+		}
+		if !digits() {
+			return "", r.fault("expected a digit in the exponent, found %s", r.found())
+		}
+	}
+	return string(r.text[start:r.pos]), nil
+}
+
+// Int moves over a whole number.
+func (r *Reader) Int() (int64, error) {
+	at := r.pos
+	literal, err := r.Number()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(literal, 10, 64)
+	if err != nil {
+		return 0, &Error{Offset: at, Problem: "expected a whole number, found " + literal}
+	}
+	return n, nil
+}
+
+// Bool moves over true or false.
+func (r *Reader) Bool() (bool, error) {
+	r.Space()
+	at := r.pos
+	word, err := r.word()
+	if err == nil && word == "null" {
+		err = &Error{Offset: at, Problem: "expected true or false, found null"}
+	}
+	return word == "true", err
+}
+
+// Time moves over a time as [Writer.Time] writes it.
+func (r *Reader) Time() (time.Time, error) {
+	r.Space()
+	at := r.pos
+	text, err := r.String()
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}, &Error{Offset: at, Problem: "expected a time, found " + Quote(text)}
+	}
+	return t, nil
+}
+
+// String moves over a string and returns the text it stands for.
+func (r *Reader) String() (string, error) {
+	if r.Space(); r.next() != '"' {
+		return "", r.fault("expected a string, found %s", r.found())
+	}
+	start := r.pos
+	r.pos++
+	plain := r.pos
+	for r.pos < len(r.text) { // the common case: nothing escaped
+		c := r.text[r.pos]
+		if c == '"' {
+			r.pos++
+			return r.utf8(plain, string(r.text[plain:r.pos-1]))
+		}
+		if c == '\\' || c < ' ' {
+			break
+		}
+		r.pos++
+	}
+	out := append([]byte(nil), r.text[plain:r.pos]...)
+	for r.pos < len(r.text) {
+		switch c := r.text[r.pos]; {
+		case c == '"':
+			r.pos++
+			return r.utf8(plain, string(out))
+		case c < ' ':
+			return "", r.fault("expected the string to be closed, found the control character U+%04X (write it as an escape)", c)
+		case c == '\\':
+			var err error
+			if out, err = r.escape(out); err != nil {
+				return "", err
+			}
+		default:
+			out = append(out, c)
+			r.pos++
+		}
+	}
+	r.pos = start
+	return "", r.fault(`expected a closing '"' for the string that begins here, found the end of the text`)
+}
+
+func (r *Reader) utf8(at int, text string) (string, error) {
+	if utf8.ValidString(text) {
+		return text, nil
+	}
+	r.pos = at
+	return "", r.fault("expected a string in UTF-8, found other bytes")
+}
+
+// escape appends what the escape sequence at the reader's place stands for.
+func (r *Reader) escape(out []byte) ([]byte, error) {
+	if r.pos+1 >= len(r.text) {
+		return nil, r.fault("expected an escape sequence, found the end of the text")
+	}
+	const names, meant = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if i := strings.IndexByte(names, r.text[r.pos+1]); i >= 0 {
+		r.pos += 2
+		return append(out, meant[i]), nil
+	}
+	first, ok := r.unicode(r.pos)
+	if !ok {
+		return nil, r.fault(`expected an escape sequence (\" \\ \/ \b \f \n \r \t or \u with four hex digits), found \%c`, r.text[r.pos+1])
+	}
+	r.pos += 6
+	char := rune(first)
+	if 0xd800 <= first && first < 0xe000 { // half of a character beyond U+FFFF
+		char = utf8.RuneError
+		if second, ok := r.unicode(r.pos); ok && first < 0xdc00 && 0xdc00 <= second && second < 0xe000 {
+			char = rune(0x10000 + (first-0xd800)<<10 + (second - 0xdc00))
+			r.pos += 6
+		}
+	}
+	return utf8.AppendRune(out, char), nil
+}
+
+// unicode returns the number of the \uXXXX at an offset.
+func (r *Reader) unicode(at int) (uint64, bool) {
+	if at+6 > len(r.text) || r.text[at] != '\\' || r.text[at+1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(r.text[at+2:at+6]), 16, 32)
+	return n, err == nil
+}
+
+// Skip moves over one value without looking into it and returns its text. It
+// trusts that the text is JSON.
+func (r *Reader) Skip() []byte {
+	r.Space()
+	start, depth := r.pos, 0
+	for r.pos < len(r.text) {
+		switch r.text[r.pos] {
+		case '"':
+			r.skipString()
+			if depth == 0 {
+				return r.text[start:r.pos]
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return r.text[start:r.pos]
+			}
+			if depth--; depth == 0 {
+				r.pos++
+				return r.text[start:r.pos]
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if depth == 0 {
+				return r.text[start:r.pos]
+			}
+		}
+		r.pos++
+	}
+	return r.text[start:]
+}
+
+func (r *Reader) skipString() {
+	for r.pos++; r.pos < len(r.text); r.pos++ {
+		switch r.text[r.pos] {
+		case '\\':
+			r.pos++
+		case '"':
+			r.pos++
+			return
+		}
+	}
+	r.pos = len(r.text)
+}

@@ -1,0 +1,54 @@
+package jsontext
+
+// Decode returns the tree of a JSON text: nil, bool, string, []any,
+// map[string]any, and for numbers what number makes of their literals. The error
+// is *[Error].
+func Decode(text []byte, maxDepth int, number func(literal string) any) (any, error) {
+	r := &Reader{text: text}
+	tree, err := r.tree(maxDepth, number)
+	if err != nil {
+		return nil, err
+	}
+	if r.Space(); r.pos < len(text) {
+		return nil, r.fault("expected nothing more behind the value, found %s", r.found())
+	}
+	return tree, nil
+}
+
+func (r *Reader) tree(depth int, number func(string) any) (any, error) {
+	if depth < 0 {
+		return nil, r.deep()
+	}
+	r.Space()
+	switch c := r.next(); {
+	case c == '{':
+		object := map[string]any{}
+		err := r.members(func(name string, _ int) error {
+			value, err := r.tree(depth-1, number)
+			object[name] = value
+			return err
+		})
+		return object, err
+	case c == '[':
+		array := []any{}
+		err := r.Elements(func() error {
+			value, err := r.tree(depth-1, number)
+			array = append(array, value)
+			return err
+		})
+		return array, err
+	case c == '"':
+		return r.String()
+	case c == '-' || '0' <= c && c <= '9':
+		literal, err := r.Number()
+		if err != nil {
+			return nil, err
+		}
+		return number(literal), nil
+	}
+	word, err := r.word()
+	if err != nil || word == "null" {
+		return nil, err
+	}
+	return word == "true", nil
+}

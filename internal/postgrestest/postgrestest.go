@@ -1,0 +1,118 @@
+// Package postgrestest finds a PostgreSQL server for tests, and gives each test
+// tables of its own there.
+package postgrestest
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// DSN returns a database in which a schema of the test's own is named, which is
+// not there yet and is dropped when the test ends. Where there is no server the
+// test is skipped: one is looked for in EBB_TEST_POSTGRES, then on this machine.
+func DSN(tb testing.TB) string {
+	tb.Helper()
+	server := find()
+	if server == "" {
+		tb.Skip("needs postgres: set EBB_TEST_POSTGRES to a DSN, or start a server on this machine")
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		tb.Fatalf("EBB_TEST_POSTGRES is no URL: %v", err)
+	}
+	schema := "ebb_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	q := u.Query()
+	q.Set("application_name", schema)
+	u.RawQuery = q.Encode()
+	tb.Cleanup(func() { Exec(tb, u.String(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE") })
+	q.Set("schema", schema)
+	q.Set("search_path", schema) // of the users' own statements
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Database returns a database of the test's own, dropped when it ends.
+func Database(tb testing.TB) string {
+	tb.Helper()
+	server := DSN(tb)
+	name := Schema(tb, server)
+	u, err := url.Parse(server)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	Exec(tb, server, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { Exec(tb, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	u.Path = "/" + name
+	return u.String()
+}
+
+// Schema returns the schema that a DSN names.
+func Schema(tb testing.TB, dsn string) string {
+	tb.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return u.Query().Get("schema")
+}
+
+// Connect opens a connection of the test's own, closed when it ends. Statements
+// find the tables of the DSN's schema.
+func Connect(tb testing.TB, dsn string) *pgx.Conn {
+	tb.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	q := u.Query()
+	if schema := q.Get("schema"); schema != "" {
+		q.Set("search_path", schema)
+		q.Set("application_name", "test")
+		q.Del("schema")
+		u.RawQuery = q.Encode()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, u.String())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = conn.Close(context.Background()) }) // the test may have cut it
+	return conn
+}
+
+// Exec runs statements that are given as one text.
+func Exec(tb testing.TB, dsn, text string, args ...any) {
+	tb.Helper()
+	conn := Connect(tb, dsn)
+	if _, err := conn.Exec(context.Background(), text, args...); err != nil {
+		tb.Errorf("%s: %v", text, err)
+	}
+	_ = conn.Close(context.Background()) // nothing is left to lose
+}
+
+// find returns the DSN of a server, or nothing.
+func find() string {
+	if dsn := os.Getenv("EBB_TEST_POSTGRES"); dsn != "" {
+		return dsn
+	}
+	for _, server := range []struct{ network, at, dsn string }{
+		{"unix", "/var/run/postgresql/.s.PGSQL.5432", "postgres:///postgres?host=/var/run/postgresql"},
+		{"tcp", "127.0.0.1:5432", "postgres://127.0.0.1:5432/postgres"},
+	} {
+		dialer := net.Dialer{Timeout: time.Second}
+		if conn, err := dialer.DialContext(context.Background(), server.network, server.at); err == nil {
+			_ = conn.Close()
+			return server.dsn
+		}
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Job is a wish to post.
+type Job struct {
+	ID      string // "" is a new one; posting the same id twice posts it once
+	Flow    string // name of the flow that is to run
+	Version int64  // of the flow; 0 is whatever is the newest when the run is made
+	Run     string // id of the run that is wanted; "" is the job's
+	Input   any    // what the run is begun with: a struct, a map, an [atom.Value]; it is encoded when it is posted
+	// Labels are what whoever runs it must have to offer. They become the labels
+	// "needs.…" of the run.
+	Labels    map[string]string
+	Priority  int       // larger ones are claimed first
+	NotBefore time.Time // zero is at once
+}
+
+// Records returns jobs as they are stored. It returns the error of an input that
+// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow. For those
+// who write boards.
+func Records(now time.Time, list ...Job) ([]storage.Job, error) {
+	out := make([]storage.Job, len(list))
+	for i := range list {
+		var err error
+		if out[i], err = list[i].record(now); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// record returns the job as it is stored.
+func (j *Job) record(now time.Time) (storage.Job, error) {
+	id := j.ID
+	if id == "" {
+		made, err := uuid.NewV7()
+		if err != nil {
+			return storage.Job{}, err
+		}
+		id = made.String()
+	}
+	r := storage.Job{
+		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore, Created: now,
+	}
+	if r.Run == "" {
+		r.Run = id
+	}
+	if r.Flow == "" {
+		return r, fmt.Errorf("%w: job %q names no flow", storage.ErrInvalid, id)
+	}
+	if j.Input == nil {
+		return r, nil
+	}
+	input, err := atom.Encode(j.Input)
+	if err != nil {
+		return r, fmt.Errorf("jobs: the input of job %q: %w", id, err)
+	}
+	r.Input = input
+	return r, nil
+}
+
+// Needs returns the labels that a run of these labels of its job has.
+func Needs(labels map[string]string) map[string]string {
+	needs := make(map[string]string, len(labels))
+	for k, v := range labels {
+		needs[storage.NeedLabel+k] = v
+	}
+	return needs
+}

@@ -1,0 +1,175 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrLimited is wrapped by [LimitedError].
+var ErrLimited = errors.New("storage: as many runs are driven as may be")
+
+// A Limit bounds how many runs are driven at once. It counts runs that somebody
+// owns: one that only waits takes no place, and the places of an owner that dies
+// are free as its runs are.
+type Limit struct {
+	Flow  string // counts the runs of this flow; "" is of every flow
+	Label string // counts those together that have the same value of this label, and no others; "" counts all together
+	Runs  int    // how many at once; 0 is no limit
+}
+
+// String says what the limit counts.
+func (l *Limit) String() string {
+	of, each := "every flow", ""
+	if l.Flow != "" {
+		of = l.Flow
+	}
+	if l.Label != "" {
+		each = " with the same " + l.Label
+	}
+	return fmt.Sprintf("at most %d at once of %s%s", l.Runs, of, each)
+}
+
+// Check returns ErrInvalid, saying what is wrong, when the limit cannot be set.
+// Stores call it first.
+func (l *Limit) Check() error {
+	switch {
+	case l.Runs < 0:
+		return fmt.Errorf("%w: a limit of %d runs; want 1 or more, or 0 for none", ErrInvalid, l.Runs)
+	case len(l.Label) > MaxLabel:
+		return fmt.Errorf("%w: label %.20q…: keys have up to %d bytes", ErrInvalid, l.Label, MaxLabel)
+	}
+	return nil
+}
+
+// A LimitedError says that a run has to wait for its place.
+type LimitedError struct {
+	Run   string
+	Limit Limit  // the one that is reached
+	Value string // of the limit's label
+}
+
+// Error names the limit.
+func (e *LimitedError) Error() string {
+	return fmt.Sprintf("storage: run %q waits for a place: %s", e.Run, e.Reason())
+}
+
+// Reason says what the limit counts, and that it is reached.
+func (e *LimitedError) Reason() string {
+	if e.Limit.Label == "" {
+		return e.Limit.String()
+	}
+	return fmt.Sprintf("%s, which is %q", e.Limit.String(), e.Value)
+}
+
+// Unwrap returns [ErrLimited].
+func (e *LimitedError) Unwrap() error { return ErrLimited }
+
+// Limiter is how many runs may be driven at once. Limits are kept with the runs,
+// so they hold for all processes that drive them.
+type Limiter interface {
+	// SetLimit sets the limit of that flow and label, in place of the one there was;
+	// with no Runs there is none any more. Runs that are being driven go on, also
+	// when there are more than it allows. It looks at each run that has not ended,
+	// in one transaction.
+	SetLimit(ctx context.Context, limit Limit) error
+	// Limits returns all limits, ordered by flow and label.
+	Limits(ctx context.Context) ([]Limit, error)
+	// Seize is Begin that heeds no limit, for an order that is not to wait for a
+	// place.
+	Seize(ctx context.Context, run string) (Claim, *Snapshot, error)
+	// Limited returns the limit that a run which nobody owns would have to wait for;
+	// nil when there is a place, or somebody owns it.
+	Limited(ctx context.Context, run string) (*LimitedError, error)
+}
+
+// A Lane is what limits see of a run. For those who write stores.
+type Lane struct {
+	Flow   string
+	Labels map[string]string
+}
+
+// Traffic is how many runs are driven, as limits count them. For those who write
+// stores. The zero Traffic has no limits.
+type Traffic struct {
+	limits []Limit
+	taken  map[place]int
+}
+
+// place is what a limit counts together.
+type place struct {
+	limit int
+	value string
+}
+
+// NewTraffic returns what these limits count when nothing is driven.
+func NewTraffic(limits []Limit) *Traffic {
+	return &Traffic{limits: limits, taken: map[place]int{}}
+}
+
+// Lane returns what the limits see of a run; false when none counts it.
+func (t *Traffic) Lane(flow string, labels map[string]string) (Lane, bool) {
+	lane, counted := Lane{Flow: flow}, false
+	for i := range t.limits {
+		l := &t.limits[i]
+		value, has := labels[l.Label]
+		switch {
+		case l.Flow != "" && l.Flow != flow, l.Label != "" && !has:
+			continue
+		case l.Label != "":
+			if lane.Labels == nil {
+				lane.Labels = map[string]string{}
+			}
+			lane.Labels[l.Label] = value
+		}
+		counted = true
+	}
+	return lane, counted
+}
+
+// each calls f with the limits that count a lane.
+func (t *Traffic) each(lane *Lane, f func(place)) {
+	for i := range t.limits {
+		l := &t.limits[i]
+		value, has := lane.Labels[l.Label]
+		if (l.Flow == "" || l.Flow == lane.Flow) && (l.Label == "" || has) {
+			f(place{i, value})
+		}
+	}
+}
+
+// Take counts runs of a lane that are driven.
+func (t *Traffic) Take(lane *Lane, runs int) { t.each(lane, func(p place) { t.taken[p] += runs }) }
+
+// Room returns how many more runs of a lane may be driven.
+func (t *Traffic) Room(lane *Lane) int {
+	room := math.MaxInt
+	t.each(lane, func(p place) { room = min(room, t.limits[p.limit].Runs-t.taken[p]) })
+	return max(room, 0)
+}
+
+// Full returns the first limit that lets no further run of a lane be driven; nil
+// when there is none.
+func (t *Traffic) Full(run string, lane *Lane) *LimitedError {
+	var full *LimitedError
+	t.each(lane, func(p place) {
+		if l := t.limits[p.limit]; full == nil && t.taken[p] >= l.Runs {
+			full = &LimitedError{Run: run, Limit: l, Value: p.value}
+		}
+	})
+	return full
+}
+
+// WithLimit returns the limits after one was set, ordered by flow and label. For
+// those who write stores.
+func WithLimit(limits []Limit, set Limit) []Limit {
+	out := slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Flow == set.Flow && l.Label == set.Label })
+	if set.Runs > 0 {
+		out = append(out, set)
+	}
+	slices.SortFunc(out, func(a, b Limit) int { return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Label, b.Label)) })
+	return out
+}

@@ -1,0 +1,78 @@
+package storage
+
+// memoryAtoms holds the records of a run's atoms, encoded, by path. A record that
+// is written again, as nearly all are, takes the room of the one before it.
+type memoryAtoms struct {
+	places map[string]int32 // in rows
+	rows   [][]byte
+	free   []int32 // places of records that were forgotten
+	slab   []byte  // what is left of the room that records are cut from
+	cut    int     // the size of the last slab
+}
+
+const (
+	minRow  = 48 // room for a plain record from its first state to its last
+	minSlab = 512
+	maxSlab = 32 << 10
+)
+
+// put writes a record, which is copied.
+func (m *memoryAtoms) put(path string, record []byte) {
+	at, there := m.places[path]
+	if !there {
+		at = m.add(path)
+	}
+	if cap(m.rows[at]) < len(record) {
+		m.rows[at] = m.room(len(record))
+	}
+	m.rows[at] = append(m.rows[at][:0], record...)
+}
+
+// add makes a place for a record.
+func (m *memoryAtoms) add(path string) (at int32) {
+	if m.places == nil {
+		m.places = map[string]int32{}
+	}
+	if last := len(m.free) - 1; last >= 0 {
+		at, m.free = m.free[last], m.free[:last]
+	} else {
+		at = int32(len(m.rows))
+		m.rows = append(m.rows, nil)
+	}
+	m.places[path] = at
+	return at
+}
+
+// room returns room for a record of that size, and for what its next states may
+// add to it. What a record outgrows stays where it is, so large ones, which would
+// waste much, are not cut from a slab.
+func (m *memoryAtoms) room(size int) []byte {
+	size = max(size, minRow)
+	if size > minSlab/4 {
+		return make([]byte, 0, size)
+	}
+	if len(m.slab) < size {
+		m.cut = min(max(2*m.cut, minSlab), maxSlab)
+		m.slab = make([]byte, m.cut)
+	}
+	row := m.slab[:0:size]
+	m.slab = m.slab[size:]
+	return row
+}
+
+// find returns the record of an atom, and whether there is one.
+func (m *memoryAtoms) find(path string) ([]byte, bool) {
+	at, there := m.places[path]
+	if !there {
+		return nil, false
+	}
+	return m.rows[at], true
+}
+
+func (m *memoryAtoms) forget(path string) {
+	if at, there := m.places[path]; there {
+		delete(m.places, path)
+		m.rows[at] = nil
+		m.free = append(m.free, at)
+	}
+}

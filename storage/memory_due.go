@@ -1,0 +1,112 @@
+package storage
+
+import (
+	"container/heap"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// dueHeap holds the runs that are due at some time, nearest first. What a run
+// was entered for may be past when it comes up.
+type dueHeap []dueEntry
+
+type dueEntry struct {
+	at  time.Time
+	run *memoryRun
+}
+
+func (h *dueHeap) Len() int { return len(*h) }
+func (h *dueHeap) Less(i, j int) bool {
+	a, b := &(*h)[i], &(*h)[j]
+	if !a.at.Equal(b.at) {
+		return a.at.Before(b.at)
+	}
+	return a.run.n < b.run.n
+}
+func (h *dueHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
+func (h *dueHeap) Push(x any) {
+	if e, ok := x.(dueEntry); ok {
+		*h = append(*h, e)
+	}
+}
+
+func (h *dueHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = dueEntry{}
+	*h = (*h)[:last]
+	return e
+}
+
+// wants enters a run that is due at some time.
+func (m *memory) wants(r *memoryRun) {
+	if due := r.head.Due; r.head.Owner == "" && !due.IsZero() && !due.Equal(r.queued) {
+		r.queued = due
+		heap.Push(&m.due, dueEntry{due, r})
+	}
+}
+
+// nearest returns the run that is due next, without those entries whose time is
+// past, or nil.
+func (m *memory) nearest() *memoryRun {
+	for len(m.due) > 0 {
+		e := m.due[0]
+		r := e.run
+		if e.at.Equal(r.queued) && r.head.Owner == "" && r.head.Due.Equal(e.at) && m.runs[r.head.ID] == r {
+			return r
+		}
+		heap.Pop(&m.due)
+		if e.at.Equal(r.queued) {
+			r.queued = time.Time{}
+		}
+	}
+	return nil
+}
+
+// Due loads runs that want to be driven.
+func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time.Time, err error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, time.Time{}, err
+	}
+	defer m.mu.Unlock()
+	traffic := m.traffic(q.Except)
+	var seen []*memoryRun
+	defer func() {
+		for _, r := range seen {
+			m.wants(r)
+		}
+	}()
+	for {
+		r := m.nearest()
+		if r == nil {
+			return due, time.Time{}, nil
+		}
+		if r.head.Due.After(q.By) {
+			return due, r.head.Due, nil
+		}
+		heap.Pop(&m.due)
+		r.queued = time.Time{}
+		seen = append(seen, r)
+		if r.head.Hold || q.Flow != "" && r.head.Flow != q.Flow || slices.Contains(q.Except, r.head.ID) || !q.Takes(r.head.Labels) || traffic.Room(r.lane()) == 0 {
+			continue
+		}
+		if len(due) == q.Limit && q.Limit > 0 {
+			return due, r.head.Due, nil
+		}
+		one := Due{Run: r.head.ID}
+		if one.Snapshot, one.Err = m.snapshot(r); one.Err == nil {
+			one.Claim = ClaimLater(&one.Snapshot.Run)
+		}
+		due = append(due, one)
+		traffic.Take(r.lane(), 1)
+	}
+}
+
+// ClaimLater returns a claim that begins with the next commit of the run as it is
+// stored. For those who write stores.
+func ClaimLater(run *Run) Claim {
+	return Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Bell: run.Bell}
+}

@@ -1,0 +1,66 @@
+package storage
+
+import (
+	"context"
+	"slices"
+)
+
+// SetLimit sets a limit.
+func (m *MemoryStore) SetLimit(ctx context.Context, limit Limit) error {
+	if err := limit.Check(); err != nil {
+		return err
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	m.limits = WithLimit(m.limits, limit)
+	m.rang()
+	return nil
+}
+
+// Limits returns all limits.
+func (m *MemoryStore) Limits(ctx context.Context) ([]Limit, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	return slices.Clone(m.limits), nil
+}
+
+// traffic returns what is driven, and those runs that are about to be.
+func (m *memory) traffic(soon []string) *Traffic {
+	t := NewTraffic(m.limits)
+	if len(m.limits) == 0 {
+		return t
+	}
+	for _, r := range m.order {
+		if r.head.Owner != "" || slices.Contains(soon, r.head.ID) {
+			t.Take(r.lane(), 1)
+		}
+	}
+	return t
+}
+
+func (r *memoryRun) lane() *Lane { return &Lane{Flow: r.head.Flow, Labels: r.head.Labels} }
+
+// full returns the limit that a run has no place by.
+func (m *memory) full(r *memoryRun) *LimitedError {
+	if len(m.limits) == 0 {
+		return nil
+	}
+	return m.traffic(nil).Full(r.head.ID, r.lane())
+}
+
+// Limited returns the limit that a run would have to wait for.
+func (m *MemoryStore) Limited(ctx context.Context, run string) (*LimitedError, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil || r.head.Owner != "" {
+		return nil, err
+	}
+	return m.full(r), nil
+}

@@ -1,0 +1,44 @@
+package sqlstore_test
+
+import (
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestCounts compares what a store says of its syncs with those that come down
+// to the disk, over so many commits that the log is copied many times.
+func TestCounts(t *testing.T) {
+	dir := t.TempDir()
+	var synced atomic.Int64
+	crashdisk.Watch(t, dir).OnOp(func(op crashdisk.Op) {
+		if op.Kind == crashdisk.Sync {
+			synced.Add(1)
+		}
+	})
+	store := open(t, filepath.Join(dir, "counted.db"))
+	steps := newStepper(t, store, "a")
+	before, syncedBefore := store.Counts(), synced.Load()
+	const commits = 5000
+	for range commits {
+		if err := steps.step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := store.Counts()
+	got := sqlstore.Counts{Commits: after.Commits - before.Commits, Rows: after.Rows - before.Rows, Syncs: after.Syncs - before.Syncs}
+	want := synced.Load() - syncedBefore
+	t.Logf("%+v; synced %d times", got, want)
+	if got.Commits != commits || got.Rows < 2*commits {
+		t.Errorf("%d commits of %d rows; want %d", got.Commits, got.Rows, commits)
+	}
+	if got.Syncs <= commits || got.Syncs < want-3 || got.Syncs > want+3 { // a copy may be under way
+		t.Errorf("the store counts %d syncs; there were %d", got.Syncs, want)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+}

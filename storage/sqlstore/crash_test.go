@@ -1,0 +1,471 @@
+//go:build unix
+
+package sqlstore_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// crashes returns how many crashes a test makes: few, or what EBB_CRASH_IMAGES
+// says.
+func crashes(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("EBB_CRASH_IMAGES")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		return few / 4
+	}
+	return few
+}
+
+// dice are the same each time, unless EBB_CRASH_IMAGES asks for many crashes:
+// then the log says how to have the same again.
+func dice(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(1)
+	if os.Getenv("EBB_CRASH_IMAGES") != "" {
+		seed = rand.Uint64()
+		if again, err := strconv.ParseUint(os.Getenv("EBB_CRASH_SEED"), 10, 64); err == nil {
+			seed = again
+		}
+		t.Logf("EBB_CRASH_SEED=%d", seed)
+	}
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// A told is what the store has acknowledged: of each run, how far it has come.
+type told struct {
+	mu   sync.Mutex
+	runs map[string]int64
+	next int // number of the next run
+	all  int
+	each func(all int) // called after each; may be nil
+}
+
+func (w *told) acknowledge(run string, n int64) {
+	w.mu.Lock()
+	w.runs[run] = n
+	w.all++
+	all := w.all
+	w.mu.Unlock()
+	if w.each != nil {
+		w.each(all)
+	}
+}
+
+func (w *told) copy() map[string]int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.runs)
+}
+
+// begin makes a run, and takes it up.
+func (w *told) begin(s *sqlstore.Store) (storage.Claim, error) {
+	w.mu.Lock()
+	w.next++
+	id := fmt.Sprint("run", w.next)
+	w.mu.Unlock()
+	if err := s.Create(context.Background(), storage.Run{ID: id}); err != nil {
+		return storage.Claim{}, err
+	}
+	w.acknowledge(id, 0)
+	claim, _, err := s.Begin(context.Background(), id)
+	return claim, err
+}
+
+// work makes runs and commits to each a few times, until something fails.
+func (w *told) work(s *sqlstore.Store, runs, commits int) error {
+	for range runs {
+		claim, err := w.begin(s)
+		if err != nil {
+			return err
+		}
+		for n := range int64(commits) {
+			cp := checkpoint(n)
+			if cp.Head.Refs = n/3 + 1; n%3 == 0 { // of several pages
+				cp.Payloads = []storage.Payload{{Ref: n/3 + 1, Data: make([]byte, 10_000)}}
+			}
+			if err := s.Commit(context.Background(), claim, cp); err != nil {
+				return err
+			}
+			w.acknowledge(claim.Run, n+1)
+		}
+		if err := add(context.Background(), s, claim, claim.Run); err != nil {
+			return err
+		}
+		w.acknowledge(line(claim.Run), 1)
+	}
+	return nil
+}
+
+// line stands for a run's line in the user's table.
+func line(run string) string { return "line of " + run }
+
+// found opens what a crash left in a folder, and finds there what was
+// acknowledged, and of each run at most the one commit more that was under way.
+func found(t *testing.T, dir string, acknowledged map[string]int64) {
+	t.Helper()
+	file := filepath.Join(dir, "runs.db")
+	s := open(t, file)
+	defer shut(t, s)
+	lines := ledgerOf(t, file)
+	for run, n := range acknowledged {
+		if run, ok := strings.CutPrefix(run, line("")); ok {
+			if lines[run] != 1 {
+				t.Errorf("the user's table has %d lines of %s", lines[run], run)
+			}
+			continue
+		}
+		if got := whole(t, s, run); got != n && got != n+1 {
+			t.Errorf("%s stands at %d, %d was acknowledged", run, got, n)
+		}
+	}
+	runs, err := s.Runs(t.Context(), storage.RunQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		goOn(t, s, r.ID)
+	}
+	sound(t, file)
+}
+
+// ledgerOf returns the lines of the user's table, which may not be there.
+func ledgerOf(t *testing.T, file string) map[string]int {
+	t.Helper()
+	db := raw(t, file)
+	var tables int
+	if err := db.QueryRow("SELECT count(*) FROM sqlite_schema WHERE name = 'ledger'").Scan(&tables); err != nil || tables == 0 {
+		return nil
+	}
+	rows, err := db.Query("SELECT line FROM ledger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	lines := map[string]int{}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines[line]++
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// crash lays an image out in both ways, and lets look at what is there.
+func crash(t *testing.T, img *crashdisk.Image, rng *rand.Rand, look func(dir string)) {
+	t.Helper()
+	for _, layOut := range []func(string) error{img.Kill, func(dir string) error { return img.PowerCut(dir, rng) }} {
+		dir := crashdisk.Careless(t)
+		if err := layOut(dir); err != nil {
+			t.Fatal(err)
+		}
+		if look(dir); t.Failed() {
+			t.FailNow()
+		}
+	}
+}
+
+// TestCrashImages kills the process and cuts the power at syncs, while many
+// commit together, the WAL is copied into the database, and the store is closed
+// and opened (G1).
+func TestCrashImages(t *testing.T) {
+	t.Parallel()
+	rng, dir, w := dice(t), t.TempDir(), &told{runs: map[string]int64{}}
+	images := crashdisk.Images(t, dir, crashes(40), rng, func() any { return w.copy() }, func() {
+		for range 1 + crashes(40)/40 {
+			s := open(t, filepath.Join(dir, "runs.db"))
+			db := raw(t, filepath.Join(dir, "runs.db"))
+			w.each = func(all int) {
+				if modes := []string{"PASSIVE", "RESTART", "TRUNCATE"}; all%11 == 0 {
+					if err := db.QueryRow("PRAGMA wal_checkpoint(" + modes[all%3] + ")").Err(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			var workers sync.WaitGroup
+			for range 3 {
+				workers.Go(func() {
+					if err := w.work(s, 3, 12); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			workers.Wait()
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+			shut(t, s)
+		}
+	})
+	for i, img := range images {
+		rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			crash(t, img, rng, func(dir string) { found(t, dir, img.Note.(map[string]int64)) })
+		})
+	}
+}
+
+// TestCrashInOpen kills the process and cuts the power while a database is made,
+// and while one of an earlier schema is brought to today's.
+func TestCrashInOpen(t *testing.T) {
+	t.Parallel()
+	rng := dice(t)
+	for _, from := range append(fixtures(t), "") {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "runs.db")
+		if from != "" {
+			dir = filepath.Dir(copyFixture(t, from))
+			file = filepath.Join(dir, "runs.db")
+		}
+		disk := crashdisk.Watch(t, dir)
+		var images []*crashdisk.Image
+		disk.OnOp(func(op crashdisk.Op) {
+			if op.Kind != crashdisk.Read && op.Kind != crashdisk.Lock {
+				images = append(images, disk.Image())
+			}
+		})
+		shut(t, open(t, file))
+		disk.OnOp(nil)
+		for range crashes(20) {
+			at, rng := rng.IntN(len(images)), rand.New(rand.NewPCG(rng.Uint64(), 0))
+			t.Run(fmt.Sprintf("%s at %d of %d", filepath.Base(from), at, len(images)), func(t *testing.T) {
+				t.Parallel()
+				crash(t, images[at], rng, func(dir string) {
+					if found := filepath.Join(dir, "runs.db"); from != "" {
+						sameAsWritten(t, from, found)
+						sound(t, found)
+					} else {
+						s := open(t, found)
+						defer shut(t, s)
+						if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
+							t.Fatal(err)
+						}
+						goOn(t, s, "a")
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestTornWAL damages the end of the WAL, or its middle: what is found is the
+// state after some commit, whole.
+func TestTornWAL(t *testing.T) {
+	t.Parallel()
+	rng, w := dice(t), &told{runs: map[string]int64{}}
+	dir := crashdisk.Careless(t)
+	s := open(t, filepath.Join(dir, "runs.db"))
+	t.Cleanup(func() { shut(t, s) })
+	if err := w.work(s, 3, 6); err != nil {
+		t.Fatal(err)
+	}
+	disk := t.TempDir()
+	for _, name := range []string{"runs.db", "runs.db-wal"} { // the store is open still
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(disk, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wal, err := os.ReadFile(filepath.Join(disk, "runs.db-wal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const schema = 300_000 // about so much of it is the making of the tables
+	for i := range crashes(40) {
+		rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			torn := slices.Clone(wal)
+			at := schema + rng.IntN(len(torn)-schema)
+			if i%2 == 0 {
+				torn = torn[:at]
+			} else {
+				torn[at] ^= 1 << rng.IntN(8)
+			}
+			to := crashdisk.Careless(t)
+			write(t, filepath.Join(to, "runs.db-wal"), string(torn))
+			db, err := os.ReadFile(filepath.Join(disk, "runs.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(to, "runs.db"), string(db))
+			found(t, to, nil)
+		})
+	}
+}
+
+// TestFsyncThatLoses lets a sync fail as Linux does it: what it was to save is
+// not on the disk, though everybody can read it, and later syncs succeed. The
+// process is killed and another goes on, then the power is cut: what the other
+// was told of is there.
+func TestFsyncThatLoses(t *testing.T) {
+	t.Parallel()
+	first, second, w := t.TempDir(), t.TempDir(), &told{runs: map[string]int64{}}
+	disk := crashdisk.Watch(t, first)
+	s := open(t, filepath.Join(first, "runs.db"))
+	defer func() { _ = s.Close() }()
+	if err := w.work(s, 1, 3); err != nil {
+		t.Fatal(err)
+	}
+	disk.Inject(crashdisk.Fault{Kind: crashdisk.Sync, File: crashdisk.WAL, Lose: true})
+	if err := w.work(s, 1, 1); !errors.Is(err, sqlstore.ErrBroken) {
+		t.Fatalf("a commit without a sync: %v", err)
+	}
+	disk = disk.Image().Restart(t, second)
+	reader := raw(t, filepath.Join(second, "runs.db")) // who comes first, and keeps the WAL from being removed
+	var tables int
+	if err := reader.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
+		t.Fatal(tables, err)
+	}
+	other := open(t, filepath.Join(second, "runs.db"))
+	defer shut(t, other)
+	w.next += 10
+	if err := w.work(other, 2, 3); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 5 {
+		crash(t, disk.Image(), rng, func(dir string) { found(t, dir, w.copy()) })
+	}
+}
+
+// session is what TestCrashFaults breaks: a store is opened, written, emptied of
+// its log in the middle, closed, opened and written again.
+func session(w *told, file string) error {
+	for range 2 {
+		s, err := sqlstore.Open(context.Background(), file)
+		if err != nil {
+			return err
+		}
+		err = w.work(s, 2, 4)
+		if err == nil {
+			err = emptied(file)
+		}
+		if err == nil {
+			err = w.work(s, 1, 3)
+		}
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptied copies the WAL into the database, as the store does when there is
+// enough of it.
+func emptied(file string) error {
+	db, err := sql.Open("sqlite", file+"?_pragma=synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(db.QueryRow("PRAGMA wal_checkpoint(RESTART)").Err(), db.Close()); err != nil {
+		return fmt.Errorf("empty the log of %s: %w", file, err)
+	}
+	return nil
+}
+
+// TestCrashFaults lets each operation of a session fail in turn, or one in so
+// many: the error says where and what, the store can be closed, and what was
+// acknowledged is there: for who opens the file again, after a kill, and after a
+// power cut (G1).
+func TestCrashFaults(t *testing.T) {
+	t.Parallel()
+	rng, dir := dice(t), t.TempDir()
+	clean := crashdisk.Watch(t, dir)
+	if err := session(&told{runs: map[string]int64{}}, filepath.Join(dir, "runs.db")); err != nil {
+		t.Fatal(err)
+	}
+	var failed atomic.Int64
+	t.Cleanup(func() {
+		if t.Logf("%d sessions failed", failed.Load()); failed.Load() == 0 {
+			t.Error("no fault did anything")
+		}
+	})
+	for _, f := range []crashdisk.Fault{
+		{Kind: crashdisk.Write, File: crashdisk.WAL},
+		{Kind: crashdisk.Write, File: crashdisk.WAL, Short: 700},
+		{Kind: crashdisk.Write, File: crashdisk.WAL, Code: sqlite3.SQLITE_FULL, Short: 9},
+		{Kind: crashdisk.Write, File: crashdisk.DB},
+		{Kind: crashdisk.Write, File: crashdisk.DB, Code: sqlite3.SQLITE_FULL},
+		{Kind: crashdisk.Write, File: crashdisk.Journal},
+		{Kind: crashdisk.Sync, File: crashdisk.WAL},
+		{Kind: crashdisk.Sync, File: crashdisk.WAL, Lose: true},
+		{Kind: crashdisk.Sync, File: crashdisk.DB},
+		{Kind: crashdisk.Sync, File: crashdisk.DB, Lose: true},
+		{Kind: crashdisk.Sync, File: crashdisk.Journal},
+		{Kind: crashdisk.Truncate, File: crashdisk.WAL},
+		{Kind: crashdisk.Truncate, File: crashdisk.DB},
+		{Kind: crashdisk.Read, File: crashdisk.DB},
+		{Kind: crashdisk.Read, File: crashdisk.WAL},
+		{Kind: crashdisk.Open, File: crashdisk.DB},
+		{Kind: crashdisk.Open, File: crashdisk.WAL},
+		{Kind: crashdisk.Delete, File: crashdisk.WAL},
+		{Kind: crashdisk.Lock, Code: sqlite3.SQLITE_BUSY},
+		{Kind: crashdisk.Lock, Code: sqlite3.SQLITE_IOERR_LOCK},
+	} {
+		all := clean.Count(f.Kind, f.File)
+		if f.File == "" {
+			all = clean.Count(f.Kind, crashdisk.DB)
+		}
+		for range min(all, crashes(8)) {
+			f.Nth = 1 + rng.IntN(all)
+			rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
+			t.Run(fmt.Sprintf("%+v of %d", f, all), func(t *testing.T) {
+				t.Parallel()
+				if breakOne(t, f, rng) {
+					failed.Add(1)
+				}
+			})
+		}
+	}
+}
+
+// breakOne runs a session with one fault, and reports whether it failed.
+func breakOne(t *testing.T, f crashdisk.Fault, rng *rand.Rand) bool {
+	t.Helper()
+	dir, w := t.TempDir(), &told{runs: map[string]int64{}}
+	file := filepath.Join(dir, "runs.db")
+	disk := crashdisk.Watch(t, dir)
+	disk.Inject(f)
+	err := session(w, file)
+	if err != nil && !strings.Contains(err.Error(), file) && !errors.Is(err, errUsers) {
+		t.Errorf("the error does not say where: %v", err)
+	}
+	disk.Heal()
+	crash(t, disk.Image(), rng, func(dir string) { found(t, dir, w.copy()) })
+	found(t, dir, w.copy())
+	return err != nil
+}

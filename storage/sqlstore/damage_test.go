@@ -1,0 +1,164 @@
+//go:build unix
+
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// filled returns a database in which every table has something, at rest.
+func filled(t *testing.T) []byte {
+	t.Helper()
+	file := filepath.Join(crashdisk.Careless(t), "runs.db")
+	s := open(t, file)
+	fillFixture(t, s)
+	shut(t, s)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+const page = 4096
+
+// TestTruncated cuts the database off: that is never taken for all there is.
+func TestTruncated(t *testing.T) {
+	t.Parallel()
+	whole, rng := filled(t), dice(t)
+	sizes := []int{2, 15, 16, 99, 100, 511, 512, page - 1, page, page + 1, len(whole) - page, len(whole) - 1}
+	for range crashes(10) {
+		sizes = append(sizes, 1+rng.IntN(len(whole)-1))
+	}
+	for _, size := range sizes {
+		file := filepath.Join(crashdisk.Careless(t), "runs.db")
+		write(t, file, string(whole[:size]))
+		s, err := sqlstore.Open(t.Context(), file)
+		if err == nil {
+			err = errors.Join(useAll(s), s.Close())
+		}
+		if !errors.Is(err, storage.ErrCorrupt) && !errors.Is(err, sqlstore.ErrForeign) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%d bytes of %d: %v", size, len(whole), err)
+		}
+	}
+}
+
+// TestBitRot changes what is on the disk, without a process that could know:
+// reading and writing end with an error that says where, or find nothing amiss.
+// They do not panic, and come to an end.
+func TestBitRot(t *testing.T) {
+	t.Parallel()
+	whole, rng := filled(t), dice(t)
+	damages := map[string]func(text []byte, rng *rand.Rand) []byte{
+		"a bit":      func(text []byte, rng *rand.Rand) []byte { text[rng.IntN(len(text))] ^= 1 << rng.IntN(8); return text },
+		"the header": func(text []byte, rng *rand.Rand) []byte { text[rng.IntN(100)] ^= 1 << rng.IntN(8); return text },
+		"head of page": func(text []byte, rng *rand.Rand) []byte {
+			text[page*rng.IntN(len(text)/page)+rng.IntN(32)]++
+			return text
+		},
+		"a sector": func(text []byte, rng *rand.Rand) []byte {
+			at := 512 * rng.IntN(len(text)/512)
+			clear(text[at : at+512])
+			return text
+		},
+		"a page for another": func(text []byte, rng *rand.Rand) []byte {
+			from, to := page*rng.IntN(len(text)/page), page*rng.IntN(len(text)/page)
+			copy(text[to:to+page], text[from:from+page])
+			return text
+		},
+		"more than there was": func(text []byte, rng *rand.Rand) []byte {
+			return append(text, slices.Repeat([]byte{byte(rng.IntN(256))}, 1+rng.IntN(3*page))...)
+		},
+	}
+	for name, damage := range damages {
+		for i := range crashes(12) {
+			rng := rand.New(rand.NewPCG(rng.Uint64(), 0))
+			t.Run(fmt.Sprint(name, i), func(t *testing.T) {
+				t.Parallel()
+				file := filepath.Join(crashdisk.Careless(t), "runs.db")
+				write(t, file, string(damage(slices.Clone(whole), rng)))
+				s, err := sqlstore.Open(t.Context(), file)
+				if err != nil {
+					clearError(t, file, err)
+					return
+				}
+				clearError(t, file, useAll(s))
+				clearError(t, file, s.Close())
+			})
+		}
+	}
+}
+
+// clearError fails the test unless every error says where it is from, or is one
+// of the contract's.
+func clearError(t *testing.T, file string, err error) {
+	t.Helper()
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && !strings.HasPrefix(err.Error(), "sqlstore: ") {
+		for _, err := range joined.Unwrap() {
+			clearError(t, file, err)
+		}
+		return
+	}
+	if err == nil || strings.Contains(err.Error(), file) {
+		return
+	}
+	for _, known := range []error{
+		storage.ErrCorrupt, storage.ErrNotFound, storage.ErrExists, storage.ErrFenced, storage.ErrInvalid, storage.ErrGone, storage.ErrRung,
+	} {
+		if errors.Is(err, known) {
+			return
+		}
+	}
+	t.Errorf("the error does not say where: %v", err)
+}
+
+// useAll reads all that there is and writes a little, and returns what went
+// wrong.
+func useAll(s *sqlstore.Store) error {
+	ctx := context.Background()
+	runs, err := s.Runs(ctx, storage.RunQuery{})
+	errs := []error{err}
+	for _, id := range []string{"waiting", "held", "full", "over", "child"} {
+		runs = append(runs, storage.Run{ID: id}) // also those that are not listed
+	}
+	for i := range runs {
+		id := runs[i].ID
+		_, err := s.Run(ctx, id)
+		_, atoms := s.Atoms(ctx, id)
+		_, history := s.History(ctx, id, 0, 0)
+		_, undos := s.Undos(ctx, id, 0)
+		_, timers := s.RunTimers(ctx, id)
+		_, _, bell := s.Bell(ctx, id)
+		errs = append(errs, err, atoms, history, undos, timers, bell)
+		claim, snap, err := s.Begin(ctx, id)
+		if errs = append(errs, err); err != nil {
+			continue
+		}
+		r := &snap.Run
+		errs = append(errs, s.Commit(ctx, claim, &storage.Checkpoint{
+			Head:    storage.Head{Seq: r.Seq, State: r.State, Entries: r.Entries + 1, Events: r.Events, Refs: r.Refs},
+			Atoms:   []storage.Atom{{Path: "new"}},
+			History: []storage.Entry{{Seq: r.Entries + 1, Path: "new"}},
+			Push:    []storage.Undo{{N: r.Undos + 1, Path: "new"}},
+		}), s.Send(ctx, storage.Letter{Run: id, Key: "new"}), s.Release(ctx, claim, r.Bell+1, at(1)))
+	}
+	_, jobs := s.JobList(ctx, storage.JobQuery{})
+	_, outgoing := s.Outgoing(ctx, at(100), 0)
+	_, token := s.EndToken(ctx, "t-open", nil, nil)
+	_, def := s.Definition(ctx, "h1")
+	_, due := s.Timers(ctx, at(100), 0)
+	_, purged := s.Purge(ctx, "over")
+	return errors.Join(append(errs, jobs, outgoing, token, def, due, purged)...)
+}

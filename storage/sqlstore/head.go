@@ -1,0 +1,114 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A checkpoint writes its run's row once, whatever changes in it. The statements
+// are put together of these parts, and their arguments likewise.
+const (
+	countRun  = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, undos = undos + ?, updated = ?, memory = coalesce(?, memory), recent = ?`
+	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, lost = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
+	letGo     = `, owner = '', due = CASE WHEN bell = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
+	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
+	ifClaimed = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
+	ifFree    = ` WHERE n = ? AND fence = ? AND bell = ? AND owner = '' AND seq = ?`
+	ifCounted = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
+)
+
+const (
+	// guardRun is the first statement of a checkpoint: guard, lock and counters in
+	// one. No row changed: the claim is void, or it was done before. The two below
+	// are the same where more than the counters changes, and where the run is let
+	// go of.
+	guardRun = countRun + ifClaimed + ifCounted
+	turnRun  = countRun + turnTo + ifClaimed + ifCounted
+	leaveRun = countRun + turnTo + letGo + ifClaimed + ifCounted
+	// beginRow is the first checkpoint of a claim that begins with it.
+	beginRow = countRun + turnTo + takeOver + ifFree + ifCounted
+	// stepRun is a checkpoint within a Step, which holds the run by its
+	// transaction.
+	stepRun = countRun + turnTo + `, due = ? WHERE n = ?`
+)
+
+// countArgs are the arguments of countRun.
+func countArgs(cp *storage.Checkpoint, newest recent) []any {
+	h := &cp.Head
+	args := make([]any, 0, 32) // room for those of the other parts
+	return append(args, h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
+}
+
+// args are the arguments of turnTo.
+func (e ending) args() []any {
+	var output, failure []byte
+	if e.output != "" {
+		output = []byte(e.output)
+	}
+	if e.failure != "" {
+		failure = []byte(e.failure)
+	}
+	return []any{e.state, e.outcome, e.undone, e.hold, e.lost, micros(e.started), micros(e.ended), e.outputRef, output, failure}
+}
+
+// counted are the arguments of ifCounted: the numbers that the checkpoint
+// continues.
+func counted(cp *storage.Checkpoint) []any {
+	h := &cp.Head
+	undos := int64(-1) // any
+	if len(cp.Push) > 0 {
+		undos = cp.Push[0].N - 1 + int64(cp.Pop)
+	}
+	return []any{h.Entries - int64(len(cp.History)), h.Events - events(cp), h.Refs - int64(len(cp.Payloads)), cp.Pop, undos, undos}
+}
+
+// begin takes the run over, or lets it be nobody's still, and writes its row.
+func (c *commit) begin(ctx context.Context, w *session) error {
+	h, owner, due := &c.cp.Head, c.owner, any(nil)
+	if h.Release {
+		owner, due = "", micros(h.Due)
+	}
+	args := append(countArgs(c.cp, c.turn.row), c.rest.args()...)
+	args = append(args, c.claim.Fence, c.claim.ID, owner, due)
+	args = append(args, c.n, c.claim.Fence-1, c.claim.Bell, h.Seq)
+	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
+}
+
+// writeHead writes the row of a run that is owned.
+func (c *commit) writeHead(ctx context.Context, w *session) error {
+	h := &c.cp.Head
+	query, args := guardRun, countArgs(c.cp, c.turn.row)
+	if c.known == nil || h.Release || !c.rest.same(c.known.rest) {
+		query, args = turnRun, append(args, c.rest.args()...)
+	}
+	if h.Release {
+		query, args = leaveRun, append(args, h.Bell, micros(h.Due), micros(time.Now()))
+	}
+	args = append(args, c.n, c.claim.Fence, c.claim.ID, h.Seq)
+	return w.post(ctx, passed, query, append(args, counted(c.cp)...)...)
+}
+
+// passed checks that a guard let its statement pass.
+func passed(rows int64) error {
+	if rows != 1 {
+		return errUnpassed
+	}
+	return nil
+}
+
+// writeStep writes the checkpoint of a Step, which was judged.
+func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
+	rest := endingOf(&cp.Head)
+	turn, err := recent(row.Recent).turn(&w.scratch, cp)
+	if err != nil {
+		return err
+	}
+	args := append(countArgs(cp, turn.row), rest.args()...)
+	if err := w.post(ctx, nil, stepRun, append(args, micros(cp.Head.Due), row.N)...); err != nil {
+		return err
+	}
+	_, err = writeContents(ctx, w, row.N, row.ID, cp, &turn, row.Has)
+	return err
+}

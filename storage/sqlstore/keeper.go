@@ -1,0 +1,339 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	// DefaultLease is how long a process on another machine is taken to be alive
+	// after it was last heard of, unless [Lease] says otherwise.
+	DefaultLease = 10 * time.Second
+
+	// lookEvery is how often those who wait look whether something has come,
+	// whatever was notified: a notification is a hint, which may be lost.
+	lookEvery = time.Second
+	// tellEvery bounds how often others are notified, as each time holds up the
+	// commits of the whole server for a moment.
+	tellEvery = 5 * time.Millisecond
+	// reconnectEvery is up to how long the keeper waits before it connects again.
+	reconnectEvery = 2 * time.Second
+	// forgetAfter is when an owner that died is forgotten.
+	forgetAfter = 10 * time.Minute
+)
+
+// Lease sets how long a process is taken to be alive after it was last heard of,
+// on a server; a third of it is how often it shows itself. Shorter is taken over
+// sooner, and lost sooner by a process that was held up. For files it does
+// nothing: there the system says who lives.
+func Lease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
+
+// A keeper keeps a store's owner alive on a server, by a lease on the server's
+// clock, and passes on what other processes notify of. It has a connection of its
+// own, so that no statement holds it up.
+type keeper struct {
+	server *server
+	owner  *storage.Owner
+	lease  time.Duration
+	bell   *bell
+
+	mu      sync.Mutex
+	untold  bool               // something has come that others were not told of
+	disturb context.CancelFunc // ends what the keeper waits for
+	stop    chan struct{}
+	done    sync.WaitGroup
+
+	rings ringing
+
+	burying sync.Mutex
+	buried  time.Time // when the dead were looked for
+}
+
+const (
+	keepOwner = `INSERT INTO owners (id, host, pid, started, seen, machine, lease)
+VALUES (?, ?, ?, ?, ` + serverClock + `, ?, ` + serverClock + ` + ?)
+ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
+	resignOwner = `UPDATE owners SET lease = 0 WHERE id = ?`
+	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id)`
+	// selectExpired lists the dead that left something.
+	selectExpired = ` o WHERE EXISTS (SELECT 1 FROM runs WHERE owner = o.id)
+  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND state = 1 AND lease > 0)`
+)
+
+// ownerArgs are the arguments of keepOwner.
+func (k *keeper) ownerArgs() []any {
+	o := k.owner
+	return []any{o.ID, o.Host, o.PID, micros(o.Started), machine(), k.lease.Microseconds()}
+}
+
+// newKeeper makes the owner of a store known and keeps it so.
+func newKeeper(ctx context.Context, s *Store) (*keeper, error) {
+	host, _ := os.Hostname() // "" where the system does not say
+	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
+	k := &keeper{server: s.server, owner: &owner, lease: s.lease, bell: s.bell, stop: make(chan struct{})}
+	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
+		if _, err := w.exec(ctx, keepOwner, k.ownerArgs()...); err != nil {
+			return err
+		}
+		_, err := w.exec(ctx, forgetOwner, forgetAfter.Microseconds())
+		return err
+	}})
+	if err != nil {
+		return nil, err
+	}
+	s.owner = owner
+	k.done.Go(func() { k.loop(context.WithoutCancel(ctx)) })
+	return k, nil
+}
+
+// resign says that the owner is dead.
+func (k *keeper) resign(ctx context.Context, w *session) error {
+	_, err := w.exec(ctx, resignOwner, k.owner.ID)
+	return err
+}
+
+// close ends the keeper.
+func (k *keeper) close() {
+	k.mu.Lock()
+	close(k.stop)
+	if k.disturb != nil {
+		k.disturb()
+	}
+	k.mu.Unlock()
+	k.done.Wait()
+}
+
+// tell has others notified that something has come.
+func (k *keeper) tell() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.untold && k.disturb != nil {
+		k.disturb()
+	}
+	k.untold = true
+}
+
+func (k *keeper) loop(ctx context.Context) {
+	for !k.stopped() {
+		if err := k.keep(ctx); err == nil {
+			return
+		}
+		pause := time.NewTimer(rand.N(reconnectEvery)) //nolint:gosec // only a pause
+		select {
+		case <-pause.C:
+		case <-k.stop:
+		}
+		pause.Stop()
+		k.bell.sound() // nobody will say what comes meanwhile
+	}
+}
+
+func (k *keeper) stopped() bool {
+	select {
+	case <-k.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// keep does the keeper's work on one connection, until it is lost or the keeper
+// stops, which is no error.
+func (k *keeper) keep(ctx context.Context) (err error) {
+	bounded, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(bounded, k.server.config)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		bounded, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_ = conn.Close(bounded) // it may be lost
+	}()
+	if _, err := conn.Exec(bounded, "LISTEN "+pgx.Identifier{k.server.channel()}.Sanitize()); err != nil {
+		return err
+	}
+	k.bell.sound() // for what came before
+	var renew, look, told time.Time
+	for {
+		now := time.Now()
+		if !now.Before(renew) {
+			if err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
+				return err
+			}
+			renew = now.Add(k.lease / 3)
+		}
+		if !now.Before(look) {
+			k.bell.sound()
+			look = now.Add(lookEvery*3/4 + rand.N(lookEvery/2)) //nolint:gosec // only a pause
+		}
+		wake := earliest(renew, look)
+		disturbed, tells := k.waits(ctx, &wake, told)
+		if tells {
+			if err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), k.owner.ID); err != nil {
+				return err
+			}
+			told = time.Now()
+			continue
+		}
+		if disturbed == nil {
+			return nil
+		}
+		if err := k.listen(disturbed, conn, wake); err != nil {
+			return err
+		}
+	}
+}
+
+// waits returns a context that ends when the keeper is disturbed, nil when it is
+// to stop; or reports that there is something to tell. What may be told only
+// later brings forward when it wakes.
+func (k *keeper) waits(ctx context.Context, wake *time.Time, told time.Time) (disturbed context.Context, tells bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.stopped() {
+		return nil, false
+	}
+	if k.untold {
+		at := told.Add(tellEvery)
+		if !time.Now().Before(at) {
+			k.untold = false
+			return nil, true
+		}
+		*wake = earliest(*wake, at)
+	}
+	disturbed, k.disturb = context.WithCancel(ctx)
+	return disturbed, false
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// listen waits until then for a notification of another process, and passes it
+// on.
+func (k *keeper) listen(ctx context.Context, conn *pgx.Conn, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	n, err := conn.WaitForNotification(ctx)
+	k.mu.Lock()
+	k.disturb()
+	k.mu.Unlock()
+	switch {
+	case err == nil && n.Payload != k.owner.ID:
+		k.bell.sound()
+	case err != nil && ctx.Err() == nil:
+		return err
+	case conn.IsClosed():
+		return errors.New("the connection was lost")
+	}
+	return nil
+}
+
+// exec runs a statement, for no longer than the lease could bear.
+func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, max(k.lease, time.Second))
+	defer cancel()
+	_, err := conn.Exec(ctx, spellPostgres(query), args...)
+	return err
+}
+
+// channel is what processes on the same tables notify each other by.
+func (s *server) channel() string { return "ebb:" + s.schema }
+
+// alive reports whether an owner on a server lives: it has shown itself lately,
+// and if it is on this machine its process is there.
+func (r *ownerRow) alive() bool {
+	return r.Leased && (r.Machine == "" || r.Machine != machine() || running(r.PID))
+}
+
+// inheritExpired frees what an owner on a server had, unless it is alive.
+func (s *Store) inheritExpired(ctx context.Context, w *session, id string) (alive bool, err error) {
+	if id == s.owner.ID {
+		return true, nil
+	}
+	var row ownerRow
+	err = w.get(ctx, &row, w.dialect.owners+thisOwner, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, bury(ctx, w, id)
+	}
+	if err != nil || row.alive() {
+		return true, err
+	}
+	struck, err := w.exec(ctx, w.dialect.strike, id, row.Lease)
+	if err != nil || struck == 0 { // it has shown itself
+		return true, err
+	}
+	return false, bury(ctx, w, id)
+}
+
+// buryExpired frees what the dead on a server had. It looks only so often, as
+// many may ask.
+func (s *Store) buryExpired(ctx context.Context) error {
+	if !s.keeper.looksForDead() {
+		return nil
+	}
+	var rows []ownerRow
+	err := s.readers.view(ctx, func(r *session) error { return r.all(ctx, &rows, r.dialect.owners+selectExpired) })
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		id := rows[i].ID
+		if rows[i].alive() {
+			continue
+		}
+		err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
+			_, err := s.inheritExpired(ctx, w, id)
+			return err
+		}})
+		if err != nil {
+			return fmt.Errorf("take over what %s left: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (k *keeper) looksForDead() bool {
+	k.burying.Lock()
+	defer k.burying.Unlock()
+	if time.Since(k.buried) < min(k.lease/10, time.Second) {
+		return false
+	}
+	k.buried = time.Now()
+	return true
+}
+
+// machine returns what tells this kernel, and this set of processes in it, from
+// all others; "" where that cannot be told.
+var machine = sync.OnceValue(func() string {
+	if runtime.GOOS != "linux" {
+		return ""
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	processes, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(boot)) + " " + processes
+})

@@ -1,0 +1,314 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Runs that the same limits count together are in one lane, which stands in their
+// rows. So what is driven is counted over the rows that are owned, of which there
+// are few, and what is due is found lane by lane: a lane without room costs the
+// same however many runs wait in it.
+
+const (
+	selectLimits = `SELECT flow, label, runs FROM limits ORDER BY flow, label`
+	lockLimits   = selectLimits + ` FOR UPDATE`
+	putLimit     = `INSERT INTO limits (flow, label, runs) VALUES (?, ?, ?)
+ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs`
+	deleteLimit = `DELETE FROM limits WHERE flow = ? AND label = ?`
+
+	laneFields = `l.n, l.flow, l.labels`
+	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own.
+	selectTraffic = `SELECT ` + laneFields + `, count(*) AS runs FROM runs r JOIN lanes l ON l.n = r.lane
+WHERE r.lane IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + laneFields
+	selectSoon = `SELECT ` + laneFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN lanes l ON l.n = r.lane
+WHERE r.owner = '' AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + laneFields
+	// selectLanes jumps from lane to lane in which runs are due at some time.
+	selectLanes = `WITH RECURSIVE waiting (n) AS (
+  SELECT min(lane) FROM runs WHERE lane IS NOT NULL AND due IS NOT NULL
+  UNION ALL SELECT (SELECT min(lane) FROM runs WHERE lane > waiting.n AND lane IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
+)
+SELECT ` + laneFields + `, (SELECT min(due) FROM runs WHERE lane = l.n AND due IS NOT NULL) AS due FROM waiting JOIN lanes l ON l.n = waiting.n`
+	selectLane = `SELECT ` + laneFields + ` FROM lanes l WHERE l.n = ?`
+	laneNumber = `SELECT n FROM lanes WHERE flow = ? AND labels = ?`
+	insertLane = `INSERT INTO lanes (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
+	setLane    = `UPDATE runs SET lane = ? WHERE n = ?`
+
+	clearLanes       = `UPDATE runs SET lane = NULL WHERE lane IS NOT NULL`
+	deleteLanes      = `DELETE FROM lanes`
+	selectUnfinished = `SELECT o.n, o.flow FROM origins o JOIN runs r ON r.n = o.n WHERE o.n > ? AND r.ended IS NULL ORDER BY o.n LIMIT ? + 0`
+)
+
+// laneRow is a lane, with what was asked about it.
+type laneRow struct {
+	N      int64
+	Flow   string
+	Labels string
+	Runs   int
+	Due    moment
+}
+
+func (l *laneRow) lane() (*storage.Lane, error) {
+	lane := &storage.Lane{Flow: l.Flow}
+	if err := json.Unmarshal([]byte(l.Labels), &lane.Labels); err != nil {
+		return nil, fmt.Errorf("%w: lane %d: %w", storage.ErrCorrupt, l.N, err)
+	}
+	return lane, nil
+}
+
+// readLimits returns all limits. Within one transaction they are read once.
+func readLimits(ctx context.Context, s *session) ([]storage.Limit, error) {
+	if s.limits != nil {
+		return s.limits, nil
+	}
+	limits := []storage.Limit{}
+	err := s.all(ctx, &limits, selectLimits)
+	if err == nil {
+		s.limits = limits
+	}
+	return limits, err
+}
+
+// count adds what a query counts.
+func count(ctx context.Context, s *session, t *storage.Traffic, query string, args ...any) error {
+	var rows []laneRow
+	if err := s.all(ctx, &rows, query, args...); err != nil {
+		return err
+	}
+	for i := range rows {
+		lane, err := rows[i].lane()
+		if err != nil {
+			return err
+		}
+		t.Take(lane, rows[i].Runs)
+	}
+	return nil
+}
+
+// full returns the limit that lets no further run of the lane be driven than
+// that of the number; nil when there is none.
+func full(ctx context.Context, s *session, limits []storage.Limit, run string, n, lane int64) (*storage.LimitedError, error) {
+	var row laneRow
+	err := s.get(ctx, &row, selectLane, lane)
+	if errors.Is(err, storage.ErrNotFound) { // the limits have changed since
+		return nil, nil //nolint:nilnil // no limit is known to count it
+	}
+	if err != nil {
+		return nil, err
+	}
+	is, err := row.lane()
+	if err != nil {
+		return nil, err
+	}
+	t := storage.NewTraffic(limits)
+	err = count(ctx, s, t, selectTraffic, n)
+	return t.Full(run, is), err
+}
+
+// heldLimits returns all limits. Where others write at the same time they do not
+// admit anything until this transaction ends.
+func heldLimits(ctx context.Context, w *session) (limits []storage.Limit, err error) {
+	if !w.dialect.locks {
+		return readLimits(ctx, w)
+	}
+	err = w.all(ctx, &limits, lockLimits)
+	return limits, err
+}
+
+// admit returns a *storage.LimitedError when there is no place for a run of the
+// lane. Nothing is written before.
+func admit(ctx context.Context, w *session, run string, n, lane int64) error {
+	if lane == 0 {
+		return nil
+	}
+	limits, err := heldLimits(ctx, w)
+	if err != nil {
+		return err
+	}
+	limited, err := full(ctx, w, limits, run, n, lane)
+	if limited != nil && err == nil {
+		return limited
+	}
+	return err
+}
+
+// noPlace returns the limit by which there is no place for a run that is to be
+// made; nil when there is none.
+func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.LimitedError, error) {
+	limits, err := readLimits(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	lane, counted := storage.NewTraffic(limits).Lane(run.Flow, run.Labels)
+	if !counted {
+		return nil, nil //nolint:nilnil // no limit counts it
+	}
+	if limits, err = heldLimits(ctx, w); err != nil {
+		return nil, err
+	}
+	t := storage.NewTraffic(limits)
+	err = count(ctx, w, t, selectTraffic, 0)
+	return t.Full(run.ID, &lane), err
+}
+
+// admit lets a claim begin if there is a place for its run.
+func (c *commit) admit(ctx context.Context, w *session) error {
+	if c.cp.Head.Release {
+		return nil
+	}
+	return admit(ctx, w, c.claim.Run, c.n, c.lane)
+}
+
+// assign puts a run into its lane, if a limit counts it.
+func assign(ctx context.Context, w *session, n int64, flow string, labels map[string]string) error {
+	limits, err := readLimits(ctx, w)
+	if err != nil {
+		return err
+	}
+	lane, counted := storage.NewTraffic(limits).Lane(flow, labels)
+	if !counted {
+		return nil
+	}
+	text, err := json.Marshal(lane.Labels) // members in order
+	if err != nil {
+		return err
+	}
+	var number int64
+	err = w.get(ctx, &number, laneNumber, lane.Flow, string(text))
+	if errors.Is(err, storage.ErrNotFound) {
+		_, number, err = w.insert(ctx, insertLane, lane.Flow, string(text))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(ctx, setLane, number, n)
+	return err
+}
+
+// dueInLanes returns the runs that are due in lanes with room, first those of the
+// lane in which one has waited longest, and when the next run is due in any lane.
+func dueInLanes(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
+	t := storage.NewTraffic(limits)
+	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
+		return nil, next, err
+	}
+	if err := count(ctx, r, t, selectSoon, ask.except); err != nil {
+		return nil, next, err
+	}
+	var lanes []laneRow
+	if err := r.all(ctx, &lanes, selectLanes); err != nil {
+		return nil, next, err
+	}
+	slices.SortFunc(lanes, func(a, b laneRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
+	for i := range lanes {
+		l := &lanes[i]
+		if at := l.Due.time(); at.After(ask.by) {
+			if next.IsZero() {
+				next = at
+			}
+			break
+		}
+		lane, err := l.lane()
+		if err != nil {
+			return nil, next, err
+		}
+		room := min(t.Room(lane), ask.limit-len(due))
+		if room == 0 || ask.flow != "" && ask.flow != l.Flow {
+			continue
+		}
+		var rows []runRow
+		if err := r.all(ctx, &rows, selectDueIn, append(ask.args(room), l.N)...); err != nil {
+			return nil, next, err
+		}
+		t.Take(lane, len(rows))
+		due = append(due, rows...)
+	}
+	return due, next, nil
+}
+
+// SetLimit sets a limit, and puts all runs that have not ended into their lanes.
+func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
+	if err := limit.Check(); err != nil {
+		return err
+	}
+	return s.update(ctx, &write{
+		alone: true,
+		do: func(ctx context.Context, w *session) error {
+			query, args := putLimit, []any{limit.Flow, limit.Label, limit.Runs}
+			if limit.Runs == 0 {
+				query, args = deleteLimit, args[:2]
+			}
+			if _, err := w.exec(ctx, query, args...); err != nil {
+				return err
+			}
+			w.limits = nil
+			return assignAll(ctx, w)
+		},
+		then: s.bell.rang,
+	})
+}
+
+// assignAll puts all runs that have not ended into their lanes.
+func assignAll(ctx context.Context, w *session) error {
+	for _, query := range []string{clearLanes, deleteLanes} {
+		if _, err := w.exec(ctx, query); err != nil {
+			return err
+		}
+	}
+	limits, err := readLimits(ctx, w)
+	if err != nil || len(limits) == 0 {
+		return err
+	}
+	const page = 1000
+	for after := int64(0); ; {
+		var runs []struct {
+			N    int64
+			Flow string
+		}
+		if err := w.all(ctx, &runs, selectUnfinished, after, page); err != nil {
+			return err
+		}
+		for _, run := range runs {
+			labels, err := readLabels(ctx, w, run.N)
+			if err != nil {
+				return err
+			}
+			if err := assign(ctx, w, run.N, run.Flow, labels); err != nil {
+				return err
+			}
+			after = run.N
+		}
+		if len(runs) < page {
+			return nil
+		}
+	}
+}
+
+// Limits returns all limits.
+func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) {
+	err = s.view(ctx, func(r *session) error { return r.all(ctx, &limits, selectLimits) })
+	return limits, err
+}
+
+// Limited returns the limit that a run would have to wait for.
+func (s *Store) Limited(ctx context.Context, run string) (limited *storage.LimitedError, err error) {
+	err = s.view(ctx, func(r *session) error {
+		row, err := findRun(ctx, r, run)
+		if err != nil || row.Owner != "" || row.Lane == 0 {
+			return err
+		}
+		limits, err := readLimits(ctx, r)
+		if err == nil {
+			limited, err = full(ctx, r, limits, run, row.N, row.Lane)
+		}
+		return err
+	})
+	return limited, err
+}

@@ -1,0 +1,269 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jmoiron/sqlx"
+)
+
+// A Schema says how far a database is from the tables that this Ebb works with.
+type Schema struct {
+	Place   string      // the file, or the server and its database, without user and password
+	Version int64       // 0 when Ebb has no tables there yet
+	Newest  int64       // what this Ebb works with
+	Pending []Migration // the steps from the one to the other
+}
+
+// A Migration is a step from a schema to the next.
+type Migration struct {
+	Version int64 // once it is done
+	Name    string
+	SQL     string // what one transaction does
+}
+
+// Script returns the pending steps as a text for psql, for those who let no
+// program change their tables.
+func (s *Schema) Script() string {
+	var b strings.Builder
+	for _, m := range s.Pending {
+		fmt.Fprintf(&b, "-- %s\nBEGIN;\n%sCOMMIT;\n", m.Name, m.SQL)
+	}
+	return b.String()
+}
+
+// SchemaOf looks how far the database is that the DSN names, and changes nothing.
+// It returns [ErrForeign] and [ErrNewer] as [Open] does.
+func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
+	if isServer(dsn) {
+		return onServer(dsn, func(s *server) (Schema, error) { return s.look(ctx) })
+	}
+	file, err := fileOf(dsn)
+	if err != nil {
+		return Schema{}, err
+	}
+	s := &Store{place: file, dialect: fileDialect, file: file}
+	found, err := s.found(ctx)
+	if err != nil {
+		return Schema{}, failed(file, "open", err)
+	}
+	return schemaAt(file, found.version, "migrations")
+}
+
+// Migrate brings the database that the DSN names to the schema that this Ebb
+// works with, and returns how far it was before. Each step is one transaction, and
+// of several that migrate one goes after the other. A file is migrated whenever it
+// is opened; on a server this is for whoever is responsible for it to say, as
+// every process there must be able to work with the result.
+func Migrate(ctx context.Context, dsn string) (Schema, error) {
+	if isServer(dsn) {
+		return onServer(dsn, func(s *server) (Schema, error) { return s.migrate(ctx) })
+	}
+	before, err := SchemaOf(ctx, dsn)
+	if err != nil {
+		return before, err
+	}
+	s, err := Open(ctx, dsn)
+	if err != nil {
+		return before, err
+	}
+	return before, s.Close() //nolint:contextcheck // what is open is closed, whatever became of ctx
+}
+
+// schemaAt returns the schema of a place, with the steps in a folder that it lacks.
+func schemaAt(place string, version int64, folder string) (Schema, error) {
+	s := Schema{Place: place, Version: version}
+	names, err := fs.Glob(migrations, folder+"/*.sql")
+	if err != nil {
+		return s, err
+	}
+	for _, name := range names {
+		number, title, _ := strings.Cut(strings.TrimSuffix(path.Base(name), ".sql"), "_")
+		m := Migration{Name: strings.ReplaceAll(title, "_", " ")}
+		if m.Version, err = strconv.ParseInt(number, 10, 64); err != nil {
+			return s, fmt.Errorf("sqlstore: %s: a migration's name begins with its number: %w", name, err)
+		}
+		s.Newest = m.Version
+		if m.Version <= version {
+			continue
+		}
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return s, err
+		}
+		m.SQL = string(text)
+		s.Pending = append(s.Pending, m)
+	}
+	return s, nil
+}
+
+// serverSteps is where the steps of a server's schema are.
+const serverSteps = "migrations/postgres"
+
+// onServer calls f with a server that is connected to.
+func onServer(dsn string, f func(*server) (Schema, error)) (Schema, error) {
+	s, err := serverOf(dsn)
+	if err != nil {
+		return Schema{}, err
+	}
+	s.open()
+	found, err := f(s)
+	return found, errors.Join(failed(s.place, "migrate", err), s.db.Close())
+}
+
+// oldestServer is the oldest PostgreSQL that has what is used, as it numbers them.
+const oldestServer = 130000
+
+// read returns how far a server's database is, and who brought it there.
+func (s *server) read(ctx context.Context, q sqlx.QueryerContext) (version int64, by string, err error) {
+	var found struct {
+		Number int64 `db:"number"` // of the server's version
+		Tables int64 `db:"tables"` // in the schema
+		Steps  bool  `db:"steps"`  // the table of migrations is there
+	}
+	err = sqlx.GetContext(ctx, q, &found, `SELECT CAST(current_setting('server_version_num') AS BIGINT) AS number,
+  (SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = $1) AS tables,
+  EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migrations') AS steps`, s.schema)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case found.Number < oldestServer:
+		return 0, "", fmt.Errorf("sqlstore: %s is PostgreSQL %d: 13 or newer is needed", s.place, found.Number/10000)
+	case !found.Steps && found.Tables > 0:
+		return 0, "", fmt.Errorf("%w: %s: in schema %s there are %d tables of another program: name another with ?schema=NAME",
+			ErrForeign, s.place, s.schema, found.Tables)
+	case !found.Steps:
+		return 0, "", nil
+	}
+	var last struct {
+		Version int64  `db:"version"`
+		By      string `db:"made_by"`
+	}
+	err = sqlx.GetContext(ctx, q, &last, `SELECT version, made_by FROM migrations ORDER BY version DESC LIMIT 1`)
+	return last.Version, last.By, err
+}
+
+// look returns how far a server's database is.
+func (s *server) look(ctx context.Context) (Schema, error) {
+	version, by, err := s.read(ctx, s.db)
+	if err != nil {
+		return Schema{Place: s.place}, err
+	}
+	return s.judge(version, by)
+}
+
+// judge refuses a schema that a newer Ebb made.
+func (s *server) judge(version int64, by string) (Schema, error) {
+	found, err := schemaAt(s.place, version, serverSteps)
+	for i := range found.Pending {
+		m := &found.Pending[i]
+		m.SQL = s.prelude() + m.SQL + fmt.Sprintf("\nINSERT INTO migrations (version, name, made_by) VALUES (%d, %s, %s);\n",
+			m.Version, quoted(m.Name), quoted(release()))
+	}
+	if err == nil && version > found.Newest {
+		err = fmt.Errorf("%w: %s has schema %d, made by ebb %s; this one knows %d: use ebb %s or newer", ErrNewer, s.place, version, by, found.Newest, by)
+	}
+	return found, err
+}
+
+// prelude makes the schema, and the table in which its steps are written down,
+// unless they are there.
+func (s *server) prelude() string {
+	schema := pgx.Identifier{s.schema}.Sanitize()
+	return "CREATE SCHEMA IF NOT EXISTS " + schema + ";\nSET LOCAL search_path = " + schema + `;
+CREATE TABLE IF NOT EXISTS migrations (
+  version BIGINT      PRIMARY KEY,
+  name    TEXT        NOT NULL,
+  made    TIMESTAMPTZ NOT NULL DEFAULT now(),
+  made_by TEXT        NOT NULL
+);
+
+`
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// check refuses a database that is not of today's schema.
+func (s *server) check(ctx context.Context) error {
+	found, err := s.look(ctx)
+	switch {
+	case err != nil:
+		return err
+	case found.Version == 0:
+		return fmt.Errorf("%w: %s: run ebb migrate up", ErrNoTables, s.place)
+	case len(found.Pending) > 0:
+		return fmt.Errorf("%w: %s (schema %d; this one needs %d): run ebb migrate up", ErrOlder, s.place, found.Version, found.Newest)
+	}
+	return nil
+}
+
+// migrate makes the steps that are missing.
+func (s *server) migrate(ctx context.Context) (before Schema, err error) {
+	if before, err = s.look(ctx); err != nil {
+		return before, err
+	}
+	for range before.Pending {
+		if err := s.step(ctx); err != nil {
+			return before, err
+		}
+	}
+	return before, nil
+}
+
+// step makes the next step, unless somebody else has made all of them meanwhile.
+func (s *server) step(ctx context.Context) (err error) {
+	conn, err := s.db.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	tx, err := conn.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it may be committed
+	if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "migrate "+s.channel()); err != nil {
+		return err
+	}
+	version, by, err := s.read(ctx, tx)
+	if err != nil {
+		return err
+	}
+	found, err := s.judge(version, by)
+	if err != nil || len(found.Pending) == 0 {
+		return err
+	}
+	next := found.Pending[0]
+	if _, err := tx.ExecContext(ctx, next.SQL); err != nil {
+		return fmt.Errorf("step %d, %s: %w", next.Version, next.Name, err)
+	}
+	return tx.Commit()
+}
+
+// release returns which Ebb this is.
+func release() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	const library = "github.com/ebbflow/ebb"
+	if strings.HasPrefix(info.Main.Path, library) {
+		return info.Main.Version
+	}
+	for _, dep := range info.Deps {
+		if dep.Path == library {
+			return dep.Version
+		}
+	}
+	return "unknown"
+}

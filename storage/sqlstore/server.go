@@ -1,0 +1,183 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jmoiron/sqlx"
+)
+
+const (
+	// maxLanes is how many transactions of a store write at the same time on a
+	// server.
+	maxLanes = 4
+	// maxConnections bounds a store's connections: the lanes, the readers, the
+	// keeper's, and one in passing.
+	maxConnections = maxLanes + maxReaders + 1
+
+	connectTimeout = 10 * time.Second
+	defaultSchema  = "ebb"
+)
+
+// A server is where a PostgreSQL database is found.
+type server struct {
+	config *pgx.ConnConfig
+	place  string // for people: without user and password
+	schema string // in which Ebb's tables are
+	path   string // the search path that users' own statements have
+	db     *sqlx.DB
+}
+
+// isServer reports whether a DSN names a server's database.
+func isServer(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
+}
+
+// serverOf returns what a DSN names: a URL as PostgreSQL's own programs take it,
+// with one more parameter, schema. What it leaves out comes from the environment
+// (PGHOST, PGUSER, PGPASSWORD …) and from ~/.pgpass.
+func serverOf(dsn string) (*server, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return nil, errors.New("sqlstore: the DSN is no URL: give postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters escaped")
+	}
+	s := &server{schema: defaultSchema}
+	q := u.Query()
+	if name := q.Get("schema"); name != "" {
+		s.schema = name
+		q.Del("schema")
+		u.RawQuery = q.Encode()
+	}
+	config, err := pgx.ParseConfig(u.String())
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: %s: %w", withoutPassword(u), errors.Unwrap(err))
+	}
+	s.config = config
+	host := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	if strings.HasPrefix(config.Host, "/") {
+		host = config.Host
+	}
+	s.place = "postgres://" + host + "/" + config.Database
+	if s.schema != defaultSchema {
+		s.place += "?schema=" + s.schema
+	}
+	if config.ConnectTimeout == 0 || q.Get("connect_timeout") == "" {
+		config.ConnectTimeout = connectTimeout
+	}
+	set := func(name, value string) {
+		if config.RuntimeParams[name] == "" {
+			config.RuntimeParams[name] = value
+		}
+	}
+	s.path = config.RuntimeParams["search_path"]
+	if s.path == "" {
+		s.path = `"$user", public`
+	}
+	config.RuntimeParams["search_path"] = pgx.Identifier{s.schema}.Sanitize()
+	config.RuntimeParams["timezone"] = "UTC"
+	set("application_name", "ebb")
+	set("statement_timeout", millis(30*time.Second))
+	set("lock_timeout", millis(15*time.Second))
+	set("idle_in_transaction_session_timeout", millis(time.Minute)) // so that one that was cut off does not keep its locks
+	return s, nil
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// withoutPassword returns a DSN that may be shown.
+func withoutPassword(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// open makes ready to connect; nothing happens before the first connection.
+func (s *server) open() {
+	s.db = sqlx.NewDb(stdlib.OpenDB(*s.config), "pgx")
+	s.db.SetMaxOpenConns(maxConnections)
+	s.db.SetMaxIdleConns(maxConnections)
+}
+
+// lost reports whether the session's connection is of no use any more.
+func (s *session) lost() bool {
+	if !s.dialect.posts {
+		return false
+	}
+	if s.conn == nil {
+		return true
+	}
+	lost := true
+	err := s.conn.Raw(func(conn any) error {
+		c, is := conn.(*stdlib.Conn)
+		lost = !is || c.Conn().IsClosed()
+		return nil
+	})
+	return lost || err != nil
+}
+
+// send sends statements together.
+func (s *session) send(ctx context.Context, all []posted) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return s.raw(func(conn *pgx.Conn) (err error) {
+		var batch pgx.Batch
+		for _, p := range all {
+			batch.Queue(s.spelt(p.query), p.args...)
+		}
+		results := conn.SendBatch(ctx, &batch)
+		defer func() { err = errors.Join(err, results.Close()) }() // which says again what went wrong
+		for _, p := range all {
+			tag, err := results.Exec()
+			if err != nil {
+				return err
+			}
+			if p.check == nil {
+				continue
+			}
+			if err := p.check(tag.RowsAffected()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// raw lends the driver's own connection.
+func (s *session) raw(f func(*pgx.Conn) error) error {
+	return s.conn.Raw(func(conn any) error {
+		c, is := conn.(*stdlib.Conn)
+		if !is || c.Conn().IsClosed() {
+			return driver.ErrBadConn
+		}
+		return f(c.Conn())
+	})
+}
+
+// spelt returns a statement as the database wants it.
+func (s *session) spelt(query string) string {
+	text, known := s.texts[query]
+	if !known {
+		text = s.dialect.spell(query)
+		s.texts[query] = text
+	}
+	return text
+}
+
+// users returns an INSERT for a transaction of a user's, who has his own search
+// path.
+func (s *server) users(insert string) string {
+	return spellPostgres(strings.Replace(insert, "INSERT INTO ", "INSERT INTO "+pgx.Identifier{s.schema}.Sanitize()+".", 1))
+}
+
+// noTurn is the gate of a database that has many writers.
+type noTurn struct{}
+
+func (noTurn) enter() error { return nil }
+func (noTurn) leave() error { return nil }

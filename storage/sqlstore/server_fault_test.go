@@ -1,0 +1,276 @@
+//go:build unix
+
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// owned makes a run, and takes it.
+func owned(t *testing.T, s storage.Store, id string) storage.Claim {
+	t.Helper()
+	if err := s.Create(t.Context(), storage.Run{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := s.Begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claim
+}
+
+// commitSurely offers a checkpoint until the store says that it is there, as an
+// engine does.
+func commitSurely(ctx context.Context, s storage.Store, claim storage.Claim, n int64) error {
+	for {
+		err := s.Commit(ctx, claim, checkpoint(n))
+		if err == nil || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrInvalid) || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestServerKilledInCommit kills a process on either side of a COMMIT on a
+// server, and goes on with what it had: at once, as it is on this machine.
+func TestServerKilledInCommit(t *testing.T) {
+	t.Parallel()
+	for place, want := range map[string]int64{
+		"sqlstore.commit.before": 2, // the third is not there
+		"sqlstore.commit.after":  3, // the third is there, though nobody was told
+	} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			dsn := migrated(t)
+			p := start(t, "commit", dsn, place)
+			run := p.line()
+			told := ""
+			for line := p.line(); line != ""; line = p.line() {
+				told = line
+			}
+			if !p.killed() || told != "2" {
+				t.Fatalf("the child was told of commit %q, state %v", told, p.ProcessState)
+			}
+			s := openServer(t, dsn)
+			defer shut(t, s)
+			// The server ends what the dead process had begun once it has noticed that
+			// nobody is there: until then the row is locked.
+			goOn(t, s, run)
+			if got := whole(t, s, run); got != want+1 {
+				t.Errorf("the run stood at %d, want %d", got-1, want)
+			}
+		})
+	}
+}
+
+// TestServerKilledBusy kills a process that commits without end, wherever it is.
+func TestServerKilledBusy(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	for i := range 3 {
+		p := start(t, "busy", dsn, "")
+		run := p.line()
+		far := int64(20 * (i + 1))
+		soon(t, "commits of the child", func() bool {
+			r, err := s.Run(t.Context(), run)
+			return err == nil && r.Seq > far
+		})
+		if err := p.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		p.killed()
+		goOn(t, s, run)
+	}
+}
+
+// TestServerBackendsTerminated ends the server's side of all connections again
+// and again while runs are written: each commit is there once, and none is lost.
+func TestServerBackendsTerminated(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	admin := postgrestest.Connect(t, dsn)
+	kills := 0
+	disturbed(t, s, 10, func() {
+		if _, err := admin.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1`,
+			postgrestest.Schema(t, dsn)); err != nil {
+			t.Error(err)
+		}
+		kills++
+	})
+	if kills < 10 {
+		t.Errorf("%d kills", kills)
+	}
+}
+
+// disturbed writes several runs, does something to the database whenever all have
+// got further, so many times, and looks that all is there.
+func disturbed(t *testing.T, s *sqlstore.Store, times int, disturb func()) {
+	t.Helper()
+	const runs = 12
+	var claims [runs]storage.Claim
+	for i := range claims {
+		claims[i] = owned(t, s, fmt.Sprint("run-", i))
+	}
+	var far [runs]atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ends := make(chan error, runs)
+	for i := range claims {
+		go func() {
+			for ctx.Err() == nil {
+				if err := commitSurely(context.WithoutCancel(ctx), s, claims[i], far[i].Load()); err != nil {
+					ends <- fmt.Errorf("run %d, checkpoint %d: %w", i, far[i].Load(), err)
+					return
+				}
+				far[i].Add(1)
+			}
+			ends <- nil
+		}()
+	}
+	for range times {
+		var from [runs]int64
+		for i := range far {
+			from[i] = far[i].Load()
+		}
+		soon(t, "all runs get further", func() bool {
+			for i := range far {
+				if far[i].Load() < from[i]+5 {
+					return len(ends) > 0
+				}
+			}
+			return true
+		})
+		disturb()
+	}
+	stop()
+	for range runs {
+		if err := <-ends; err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range claims {
+		var r storage.Run
+		soon(t, "the store can be read again", func() bool {
+			var err error
+			r, err = s.Run(t.Context(), claims[i].Run)
+			return err == nil
+		})
+		if r.Seq != far[i].Load() {
+			t.Errorf("run %d: %d commits were acknowledged, %d are there", i, far[i].Load(), r.Seq)
+		}
+		whole(t, s, claims[i].Run)
+	}
+}
+
+// TestServerConnectionsCut closes all connections between the store and its
+// server, again and again.
+func TestServerConnectionsCut(t *testing.T) {
+	t.Parallel()
+	p, dsn := newProxy(t, migrated(t))
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	disturbed(t, s, 10, p.cut)
+}
+
+// TestServerUnheard lets nothing through between a store and its server for longer
+// than its lease: another takes its run over, and what the first one sends once
+// it is heard again is refused.
+func TestServerUnheard(t *testing.T) {
+	t.Parallel()
+	direct := migrated(t)
+	p, dsn := newProxy(t, direct)
+	lease := sqlstore.Lease(300 * time.Millisecond)
+	first := openServer(t, dsn+"&statement_timeout=2000", lease)
+	claim := owned(t, first, "a")
+	if err := first.Commit(t.Context(), claim, checkpoint(0)); err != nil {
+		t.Fatal(err)
+	}
+	second := openServer(t, direct, lease)
+	defer shut(t, second)
+	p.set(true)
+	sent := make(chan error)
+	go func() { sent <- commitSurely(context.Background(), first, claim, 1) }()
+	var taken storage.Claim
+	var held *storage.OwnedError
+	soon(t, "the run is taken over", func() bool {
+		var err error
+		taken, _, err = second.Begin(t.Context(), "a")
+		if err != nil && !errors.As(err, &held) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	if err := second.Commit(t.Context(), taken, checkpoint(1)); err != nil {
+		t.Fatal(err)
+	}
+	p.set(false)
+	if err := <-sent; !errors.Is(err, storage.ErrFenced) {
+		t.Errorf("the former owner's commit: %v, want %v", err, storage.ErrFenced)
+	}
+	if got := whole(t, second, "a"); got != 2 {
+		t.Errorf("the run stands at %d", got)
+	}
+	if err := second.Commit(t.Context(), taken, checkpoint(2)); err != nil {
+		t.Error(err)
+	}
+	shut(t, first)
+}
+
+// TestServerHot shows that the row of a run that is written by each step is
+// rewritten in its page, with no index touched.
+func TestServerHot(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.Database(t) // where nobody else's snapshot keeps old rows from being tidied up
+	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	s := openServer(t, dsn)
+	claim := owned(t, s, "a")
+	const commits = 500
+	for n := range int64(commits) {
+		if err := s.Commit(t.Context(), claim, checkpoint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut(t, s) // and its sessions tell the server what they have counted
+	admin := postgrestest.Connect(t, dsn)
+	var all, hot int64
+	soon(t, "the server's figures", func() bool {
+		err := admin.QueryRow(t.Context(), `SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'runs'`).Scan(&all, &hot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all >= commits
+	})
+	if hot*2 < all { // with an index on what a step changes there would be none; now and then a page is full before it is tidied up
+		t.Errorf("of %d updates %d were HOT", all, hot)
+	}
+}
+
+// TestServerPassword looks that no error shows the password.
+func TestServerPassword(t *testing.T) {
+	t.Parallel()
+	for _, dsn := range []string{
+		"postgres://me:sekret@127.0.0.1:1/db", "postgres://me:sekret@127.0.0.1:x/db", "postgres://me:sekret@127.0.0.1:1/db?sslmode=what",
+		"postgres://me:sekret@127.0.0.1:1/db?connect_timeout=x", "postgres://me:sekret@%zz/db", "postgresql://me:sekret@nowhere.invalid/db",
+	} {
+		_, err := sqlstore.Open(t.Context(), dsn)
+		if err == nil || strings.Contains(err.Error(), "sekret") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestServerMigrate makes the tables once, however many want to, and only when
+// asked to.
+func TestServerMigrate(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.DSN(t)
+	for _, opts := range [][]sqlstore.Option{nil, {sqlstore.ReadOnly()}} {
+		if _, err := sqlstore.Open(t.Context(), dsn, opts...); !errors.Is(err, sqlstore.ErrNoTables) || !strings.Contains(err.Error(), "ebb migrate up") {
+			t.Errorf("Open without tables: %v", err)
+		}
+	}
+	before, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil || before.Version != 0 || len(before.Pending) == 0 {
+		t.Fatalf("schema %+v, %v", before, err)
+	}
+	var many sync.WaitGroup
+	for range 4 {
+		many.Go(func() {
+			if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	many.Wait()
+	after, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil || after.Version != after.Newest || len(after.Pending) != 0 {
+		t.Errorf("schema %+v, %v", after, err)
+	}
+	s := openServer(t, dsn)
+	shut(t, s)
+}
+
+// TestServerMigratePrinted makes the tables by the text that is printed.
+func TestServerMigratePrinted(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.DSN(t)
+	before, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, dsn, before.Script())
+	after, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil || after.Version != before.Newest {
+		t.Errorf("schema %+v, %v", after, err)
+	}
+	shut(t, openServer(t, dsn))
+}
+
+// TestServerRefused opens what must not be written: the error says what to use, and
+// nothing is changed.
+func TestServerRefused(t *testing.T) {
+	t.Parallel()
+	newer := migrated(t)
+	postgrestest.Exec(t, newer, `INSERT INTO migrations (version, name, made_by) VALUES (1000, 'to come', 'v9.9.9')`)
+	foreign := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, foreign)
+	postgrestest.Exec(t, foreign, "CREATE SCHEMA "+schema+"; CREATE TABLE "+schema+".runs (n BIGINT)")
+	for _, c := range []struct {
+		dsn  string
+		err  error
+		says string
+	}{
+		{newer, sqlstore.ErrNewer, "schema 1000, made by ebb v9.9.9"},
+		{foreign, sqlstore.ErrForeign, "schema=NAME"},
+	} {
+		_, opened := sqlstore.Open(t.Context(), c.dsn)
+		_, looked := sqlstore.SchemaOf(t.Context(), c.dsn)
+		_, made := sqlstore.Migrate(t.Context(), c.dsn)
+		for _, err := range []error{opened, looked, made} {
+			if !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %v that says %q", err, c.err, c.says)
+			}
+		}
+	}
+}
+
+// TestServerReadOnly looks at a database without leaving a trace in it.
+func TestServerReadOnly(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	owned(t, s, "a")
+	r := openServer(t, dsn, sqlstore.ReadOnly())
+	defer shut(t, r)
+	if run, err := r.Run(t.Context(), "a"); err != nil || run.Owner != s.Owner().ID {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if owners, err := r.Owners(t.Context()); err != nil || len(owners) != 1 || !owners[0].Alive {
+		t.Errorf("owners %+v, %v", owners, err)
+	}
+	if _, _, err := r.Begin(t.Context(), "a"); !errors.Is(err, sqlstore.ErrReadOnly) {
+		t.Errorf("Begin: %v", err)
+	}
+	if err := sqlstore.Backup(t.Context(), dsn, t.TempDir()+"/copy.db"); err == nil || !strings.Contains(err.Error(), "pg_dump") {
+		t.Errorf("Backup: %v", err)
+	}
+}
+
+// TestServerNotified has one store hear of what another does.
+func TestServerNotified(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	a, b := openServer(t, dsn), openServer(t, dsn)
+	defer shut(t, a)
+	defer shut(t, b)
+	claim := owned(t, a, "a")
+	for n := range 20 {
+		rung := a.Rung()
+		letter := letterTo(claim.Run, n)
+		if err := b.Send(t.Context(), letter); err != nil {
+			t.Fatal(err)
+		}
+		soon(t, "the letter", func() bool {
+			<-rung
+			rung = a.Rung()
+			_, letters, err := a.Bell(t.Context(), "a")
+			return err == nil && len(letters) == n+1
+		})
+	}
+}
+
+func letterTo(run string, n int) storage.Letter {
+	return storage.Letter{Run: run, Kind: storage.LetterSignal, Name: strconv.Itoa(n)}
+}

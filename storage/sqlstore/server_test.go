@@ -1,0 +1,81 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+	"github.com/ebbflow/ebb/storage/storagetest"
+)
+
+// migrated returns a database of the test's own on a server, with Ebb's tables.
+func migrated(tb testing.TB) string {
+	tb.Helper()
+	dsn := postgrestest.DSN(tb)
+	if _, err := sqlstore.Migrate(context.Background(), dsn); err != nil {
+		tb.Fatal(err)
+	}
+	return dsn
+}
+
+func openServer(tb testing.TB, dsn string, opts ...sqlstore.Option) *sqlstore.Store {
+	tb.Helper()
+	s, err := sqlstore.Open(context.Background(), dsn, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// empty deletes all rows.
+func empty(tb testing.TB, dsn string) {
+	tb.Helper()
+	postgrestest.Exec(tb, dsn, `DO $$ DECLARE name TEXT; BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '`+postgrestest.Schema(tb, dsn)+`' AND tablename <> 'migrations' LOOP
+    EXECUTE format('DELETE FROM %I', name);
+  END LOOP;
+END $$`)
+}
+
+// careless is for tests that are not about what is left after a power cut.
+const careless = "&synchronous_commit=off"
+
+// TestServerStore runs the suite on PostgreSQL.
+func TestServerStore(t *testing.T) {
+	t.Parallel()
+	var dsns, last sync.Map
+	join := func(tb testing.TB, dsn string) storage.Store {
+		tb.Helper()
+		s := openServer(tb, dsn)
+		dsns.Store(s, dsn)
+		return s
+	}
+	// Making the tables takes longer than most tests: one that opens a store and
+	// closes it, again and again, gets the same tables, emptied.
+	open := func(tb testing.TB) storage.Store {
+		tb.Helper()
+		if before, there := last.Load(tb); there {
+			if _, err := before.(storage.Store).Owners(tb.Context()); errors.Is(err, storage.ErrClosed) {
+				dsn, _ := dsns.Load(before)
+				empty(tb, dsn.(string))
+				return join(tb, dsn.(string))
+			}
+		}
+		return join(tb, migrated(tb)+careless)
+	}
+	storagetest.Run(t, storagetest.Maker{
+		Open: func(tb testing.TB) storage.Store {
+			s := open(tb)
+			last.Store(tb, s)
+			return s
+		},
+		Join: func(tb testing.TB, s storage.Store) storage.Store {
+			dsn, _ := dsns.Load(s)
+			return join(tb, dsn.(string))
+		},
+	})
+}

@@ -1,0 +1,213 @@
+package storagetest
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// dueOf asks for what is due, and returns the ids.
+func dueOf(t tester, s storage.Store, q storage.DueQuery) (string, []storage.Due, time.Time) {
+	t.Helper()
+	due, next, err := s.Due(t.Context(), q)
+	must(t, "Due", err)
+	return joined(due, func(d storage.Due) string { return d.Run }), due, next
+}
+
+func dueRun(id string, due time.Time) storage.Run {
+	r := run(id)
+	r.Due = due
+	return r
+}
+
+func testDue(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	held, elsewhere := dueRun("h", at(1)), dueRun("e", at(2))
+	held.Hold, elsewhere.Flow = true, "tour"
+	create(t, s, dueRun("c", at(3)), dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)), run("never"), held, elsewhere, dueRun("owned", at(1)))
+	begin(t, other, "owned")
+	for _, c := range []struct {
+		name string
+		q    storage.DueQuery
+		want string
+		next time.Time
+	}{
+		{"all", storage.DueQuery{By: at(9)}, "abec", at(50)},
+		{"of a flow", storage.DueQuery{By: at(9), Flow: "trip"}, "abc", at(50)},
+		{"all but some", storage.DueQuery{By: at(9), Flow: "trip", Except: []string{"a", "c", "x"}}, "b", at(50)},
+		{"by an earlier time", storage.DueQuery{By: at(1)}, "a", at(2)},
+		{"everything", storage.DueQuery{By: at(99), Except: []string{"e"}}, "abclater", time.Time{}},
+	} {
+		got, _, next := dueOf(t, s, c.q)
+		if got != c.want || !next.Equal(c.next) {
+			t.Errorf("%s: due are %q, next at %v; want %q, %v", c.name, got, next, c.want, c.next)
+		}
+	}
+	if got, _, next := dueOf(t, s, storage.DueQuery{By: at(9), Limit: 2}); got != "ab" || next.IsZero() || next.After(at(9)) {
+		t.Errorf("the first two: %q, next at %v", got, next)
+	}
+}
+
+// testDueClaim takes runs by the first commit of a claim, for good or only for
+// that commit.
+func testDueClaim(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	create(t, s, dueRun("a", at(1)))
+	take := func(by storage.Store) *pen {
+		t.Helper()
+		_, due, _ := dueOf(t, by, storage.DueQuery{By: at(99)})
+		if len(due) != 1 {
+			t.Fatalf("%d runs are due", len(due))
+		}
+		snap := due[0].Snapshot
+		return &pen{store: by, claim: due[0].Claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
+	}
+	commit := func(p *pen, cp storage.Checkpoint) error { return p.commit(t.Context(), p.next(cp)) }
+
+	p := take(s)
+	before := load(t, s, "a")
+	if before.Owner != "" || before.Fence != 0 || p.claim.Fence != 1 {
+		t.Fatalf("it was taken by looking at it: %+v, claim %+v", before, p.claim)
+	}
+	rival, waiting := take(other), storage.Checkpoint{
+		Head:  storage.Head{State: states.FlowRunning, Release: true, Due: at(7)},
+		Atoms: []storage.Atom{{Path: "x", Live: true}}, Timers: []storage.TimerRow{{Path: "x", Due: at(7)}},
+		Tokens: []storage.Token{{ID: "t", Path: "x"}}, Push: []storage.Undo{{Path: "x"}},
+	}
+	must(t, "Commit", commit(p, waiting))
+	must(t, "the same again", s.Commit(t.Context(), p.claim, &storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Time: at(1)}}))
+	want(t, "the rival's commit", commit(rival, waiting), storage.ErrFenced)
+	got := load(t, s, "a")
+	if got.Owner != "" || got.Fence != 1 || got.Seq != 1 || got.Undos != 1 || !got.Due.Equal(at(7)) {
+		t.Fatalf("after a commit that releases: %+v", got)
+	}
+	want(t, "a second commit after the release", commit(p, storage.Checkpoint{}), storage.ErrFenced)
+
+	p = take(other)
+	if snap := p.snap; len(snap.Atoms) != 1 || len(snap.Timers) != 1 || len(snap.Tokens) != 1 || len(snap.Letters) != 0 {
+		t.Fatalf("loaded %+v", snap)
+	}
+	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a"}))
+	want(t, "a commit after a letter has come", commit(p, storage.Checkpoint{}), storage.ErrFenced)
+	p = take(other)
+	if len(p.snap.Letters) != 1 {
+		t.Fatalf("%d letters", len(p.snap.Letters))
+	}
+	must(t, "Commit that takes it over", commit(p, storage.Checkpoint{Taken: []int64{1}}))
+	if got := load(t, s, "a"); got.Owner != other.Owner().ID || !got.Due.IsZero() || got.Fence != 2 {
+		t.Fatalf("owner %q, due %v, fence %d", got.Owner, got.Due, got.Fence)
+	}
+	if _, due, _ := dueOf(t, s, storage.DueQuery{By: time.Now()}); len(due) != 0 {
+		t.Error("a run that is owned is due")
+	}
+	must(t, "Commit as its owner", commit(p, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}))
+	must(t, "Release", other.Release(t.Context(), p.claim, 1, at(1)))
+
+	for what, hurry := range map[string]func() error{
+		"a Begin": func() error {
+			claim, _, err := other.Begin(t.Context(), "a")
+			if err == nil {
+				err = other.Release(t.Context(), claim, 1, at(1))
+			}
+			return err
+		},
+		"a Step": func() error {
+			return other.Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+				cp := &storage.Checkpoint{Head: storage.Head{Due: at(1)}}
+				number(cp, headOf(&snap.Run), snap.Run.Undos)
+				return cp, nil
+			})
+		},
+	} {
+		p := take(s)
+		must(t, what, hurry())
+		want(t, "a commit after "+what, commit(p, storage.Checkpoint{}), storage.ErrFenced)
+	}
+	p = take(s)
+	want(t, "a gap", s.Commit(t.Context(), p.claim, p.next(storage.Checkpoint{Pop: 2})), storage.ErrInvalid)
+	want(t, "Release of what was not begun", s.Release(t.Context(), p.claim, 1, at(1)), storage.ErrFenced)
+	p.finish(t, states.FlowSuccess)
+	if got := load(t, s, "a"); got.State != states.FlowSuccess || got.Owner != "" || !got.Due.IsZero() {
+		t.Fatalf("after its end: %+v", got)
+	}
+}
+
+// testRaceDue lets many take what is due, while letters come: each checkpoint
+// that is acknowledged follows the one before, and in the end each letter is
+// taken.
+func testRaceDue(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	const runs = 4
+	for i := range runs {
+		create(t, s, dueRun(fmt.Sprint("run", i), at(1)))
+	}
+	letters := int64(rounds())
+	var sent, done atomic.Int64
+	race(6, func(i int) {
+		if i == 0 {
+			for n := range letters {
+				if err := s.Send(t.Context(), storage.Letter{Run: fmt.Sprint("run", n%runs)}); err != nil {
+					t.Errorf("Send: %v", err)
+				}
+				sent.Add(1)
+			}
+			return
+		}
+		store := stores[i%2]
+		for done.Load() < letters {
+			due, _, err := store.Due(t.Context(), storage.DueQuery{By: time.Now(), Limit: 1 + i%3})
+			if err != nil {
+				t.Errorf("Due: %v", err)
+				return
+			}
+			for _, d := range due {
+				done.Add(takeLetters(t, store, &d, i%3 == 0))
+			}
+			runtime.Gosched()
+		}
+	})
+	for i := range runs {
+		id := fmt.Sprint("run", i)
+		got := load(t, s, id)
+		if _, left, err := s.Bell(t.Context(), id); err != nil || len(left) > 0 {
+			t.Errorf("%s has %d letters left: %v", id, len(left), err)
+		}
+		if got.Entries != got.Seq {
+			t.Errorf("%s is at %d, with %d entries", id, got.Seq, got.Entries)
+		}
+	}
+	if done.Load() != sent.Load() {
+		t.Errorf("%d letters were sent, %d taken", sent.Load(), done.Load())
+	}
+}
+
+// takeLetters commits that the letters of a run were taken, and returns how many;
+// none when somebody was faster.
+func takeLetters(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
+	t.Helper()
+	snap := d.Snapshot
+	cp := storage.Checkpoint{Head: storage.Head{Release: !own, Bell: snap.Run.Bell}, History: []storage.Entry{{Path: "x"}}}
+	for _, l := range snap.Letters {
+		cp.Taken = append(cp.Taken, l.N)
+	}
+	p := &pen{store: s, claim: d.Claim, snap: snap, head: headOf(&snap.Run)}
+	err := p.commit(t.Context(), p.next(cp))
+	if err != nil {
+		want(t, "Commit", err, storage.ErrFenced)
+		return 0
+	}
+	if own {
+		must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{
+			Head: storage.Head{Release: true, Bell: snap.Run.Bell}, History: []storage.Entry{{Path: "x"}},
+		})))
+	}
+	return int64(len(cp.Taken))
+}

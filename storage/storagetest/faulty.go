@@ -1,0 +1,361 @@
+package storagetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Call is a call of one of a store's methods.
+type Call struct {
+	Method     string // its name: Commit, Begin, Send …
+	Nth        int    // of the calls of this method, from 1
+	Run        string // the run it is about; "" when it is not about one
+	Checkpoint *storage.Checkpoint
+}
+
+// A Fault is what goes wrong with a call. The zero Fault is nothing.
+type Fault struct {
+	Delay time.Duration // before anything else; the end of the call's context ends it
+	Err   error         // what is answered
+	Done  bool          // with Err: it was done all the same, only the answer is lost
+}
+
+// What stores answer when something is wrong with them.
+var (
+	// ErrBusy is that the database is locked: it passes.
+	ErrBusy = errors.New("storagetest: the database is locked")
+	// ErrDisk is that the disk is full, or broken.
+	ErrDisk = errors.New("storagetest: the disk is full")
+
+	// Busy and Disk do nothing and say why.
+	Busy = Fault{Err: ErrBusy}
+	Disk = Fault{Err: ErrDisk}
+	// Lost is a call that was done, and whose answer is lost; Unsure is one that was
+	// not done, and cannot be told from it.
+	Lost   = Fault{Err: storage.ErrUnsure, Done: true}
+	Unsure = Fault{Err: storage.ErrUnsure}
+)
+
+// A Plan says what goes wrong with which call. It is asked about one call at a
+// time.
+type Plan func(Call) Fault
+
+// At lets the nth call of a method go wrong, from 1.
+func At(method string, nth int, f Fault) Plan {
+	return func(c Call) Fault {
+		if c.Method == method && c.Nth == nth {
+			return f
+		}
+		return Fault{}
+	}
+}
+
+// From lets the nth call of a method go wrong and all that follow.
+func From(method string, nth int, f Fault) Plan {
+	return func(c Call) Fault {
+		if c.Method == method && c.Nth >= nth {
+			return f
+		}
+		return Fault{}
+	}
+}
+
+// Sometimes lets a share of the calls that write go wrong, with one of the
+// faults; which, the seed decides. Of the faults that leave open whether the call
+// was done only Commit gets any, as it alone can be repeated without looking.
+func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
+	rng := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // the same seed, the same faults
+	return func(c Call) Fault {
+		if len(faults) == 0 || !writes[c.Method] || rng.Float64() >= share {
+			return Fault{}
+		}
+		f := faults[rng.IntN(len(faults))]
+		if errors.Is(f.Err, storage.ErrUnsure) && c.Method != "Commit" {
+			return Fault{}
+		}
+		return f
+	}
+}
+
+var writes = map[string]bool{
+	"Create": true, "Begin": true, "BeginNew": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
+	"Send": true, "EndToken": true, "TakeToken": true, "Beat": true, "PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
+	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true,
+}
+
+// Faulty returns a store that passes calls on to another and lets go wrong what
+// the plan says. It is a [storage.Transactor] when the other is. It is for tests
+// of what runs on a store.
+func Faulty(s storage.Store, plan Plan) storage.Store {
+	f := &faulty{Store: s, plan: plan, count: map[string]int{}}
+	if tx, ok := s.(storage.Transactor); ok {
+		return &faultyTransactor{f, tx}
+	}
+	return f
+}
+
+type faulty struct {
+	storage.Store
+
+	mu    sync.Mutex
+	plan  Plan
+	count map[string]int
+}
+
+type faultyTransactor struct {
+	*faulty
+
+	tx storage.Transactor
+}
+
+// fault asks the plan, and waits if it says so.
+func (f *faulty) fault(ctx context.Context, c Call) (Fault, error) {
+	f.mu.Lock()
+	f.count[c.Method]++
+	c.Nth = f.count[c.Method]
+	fault := f.plan(c)
+	f.mu.Unlock()
+	if fault.Delay <= 0 {
+		return fault, nil
+	}
+	timer := time.NewTimer(fault.Delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return fault, nil
+	case <-ctx.Done():
+		return fault, ctx.Err()
+	}
+}
+
+// do makes a call that answers with an error alone.
+func (f *faulty) do(ctx context.Context, c Call, call func() error) error {
+	_, err := answer(ctx, f, c, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
+// answer makes a call that answers with something.
+func answer[T any](ctx context.Context, f *faulty, c Call, call func() (T, error)) (T, error) {
+	var none T
+	fault, err := f.fault(ctx, c)
+	switch {
+	case err != nil:
+		return none, err
+	case fault.Err == nil:
+		return call()
+	case fault.Done:
+		if _, err := call(); err != nil {
+			return none, err
+		}
+	}
+	return none, fault.Err
+}
+
+func (f *faulty) Create(ctx context.Context, run storage.Run) error {
+	return f.do(ctx, Call{Method: "Create", Run: run.ID}, func() error { return f.Store.Create(ctx, run) })
+}
+
+func (f *faulty) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	return f.begin(ctx, Call{Method: "Begin", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Begin(ctx, run) })
+}
+
+func (f *faulty) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
+	return f.begin(ctx, Call{Method: "BeginNew", Run: run.ID}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.BeginNew(ctx, run) })
+}
+
+func (f *faulty) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	return f.begin(ctx, Call{Method: "Seize", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Seize(ctx, run) })
+}
+
+func (f *faulty) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (storage.Claim, *storage.Snapshot, error) {
+	var snap *storage.Snapshot
+	claim, err := answer(ctx, f, c, func() (claim storage.Claim, err error) {
+		claim, snap, err = call()
+		return claim, err
+	})
+	if err != nil {
+		return storage.Claim{}, nil, err
+	}
+	return claim, snap, nil
+}
+
+func (f *faulty) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
+	due, err = answer(ctx, f, Call{Method: "Due"}, func() (due []storage.Due, err error) {
+		due, next, err = f.Store.Due(ctx, q)
+		return due, err
+	})
+	return due, next, err
+}
+
+func (f *faulty) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	return f.do(ctx, Call{Method: "Commit", Run: claim.Run, Checkpoint: cp}, func() error { return f.Store.Commit(ctx, claim, cp) })
+}
+
+func (f *faulty) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
+	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error { return f.Store.Release(ctx, claim, bell, due) })
+}
+
+func (f *faulty) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+	return f.do(ctx, Call{Method: "Step", Run: run}, func() error { return f.Store.Step(ctx, run, step) })
+}
+
+func (f *faultyTransactor) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
+	return answer(ctx, f.faulty, Call{Method: "Transact", Run: claim.Run}, func() (atom.Value, error) {
+		return f.tx.Transact(ctx, claim, key, fn)
+	})
+}
+
+func (f *faulty) Send(ctx context.Context, letters ...storage.Letter) error {
+	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, letters...) })
+}
+
+func (f *faulty) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "EndToken"}, func() (storage.Token, error) { return f.Store.EndToken(ctx, id, result, failure) })
+}
+
+func (f *faulty) Beat(ctx context.Context, id string) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "Beat"}, func() (storage.Token, error) { return f.Store.Beat(ctx, id) })
+}
+
+func (f *faulty) Bell(ctx context.Context, run string) (bell int64, letters []storage.Letter, err error) {
+	err = f.do(ctx, Call{Method: "Bell", Run: run}, func() (err error) {
+		bell, letters, err = f.Store.Bell(ctx, run)
+		return err
+	})
+	return bell, letters, err
+}
+
+func (f *faulty) Rang(ctx context.Context, since int64) (rung []storage.Ring, now int64, err error) {
+	err = f.do(ctx, Call{Method: "Rang"}, func() (err error) {
+		rung, now, err = f.Store.Rang(ctx, since)
+		return err
+	})
+	return rung, now, err
+}
+
+func (f *faulty) TakeToken(ctx context.Context, queue, worker string) (t storage.Token, err error) {
+	err = f.do(ctx, Call{Method: "TakeToken"}, func() (err error) {
+		t, err = f.Store.TakeToken(ctx, queue, worker)
+		return err
+	})
+	return t, err
+}
+
+func (f *faulty) SetLimit(ctx context.Context, limit storage.Limit) error {
+	return f.do(ctx, Call{Method: "SetLimit"}, func() error { return f.Store.SetLimit(ctx, limit) })
+}
+
+func (f *faulty) Limits(ctx context.Context) ([]storage.Limit, error) {
+	return answer(ctx, f, Call{Method: "Limits"}, func() ([]storage.Limit, error) { return f.Store.Limits(ctx) })
+}
+
+func (f *faulty) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
+	return answer(ctx, f, Call{Method: "Limited", Run: run}, func() (*storage.LimitedError, error) { return f.Store.Limited(ctx, run) })
+}
+
+func (f *faulty) Run(ctx context.Context, id string) (storage.Run, error) {
+	return answer(ctx, f, Call{Method: "Run", Run: id}, func() (storage.Run, error) { return f.Store.Run(ctx, id) })
+}
+
+func (f *faulty) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
+	return answer(ctx, f, Call{Method: "Runs"}, func() ([]storage.Run, error) { return f.Store.Runs(ctx, q) })
+}
+
+func (f *faulty) Atoms(ctx context.Context, run string) ([]storage.Atom, error) {
+	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) { return f.Store.Atoms(ctx, run) })
+}
+
+func (f *faulty) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
+	return answer(ctx, f, Call{Method: "AtomsAt", Run: run}, func() ([]storage.Atom, error) { return f.Store.AtomsAt(ctx, run, paths...) })
+}
+
+func (f *faulty) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
+	return answer(ctx, f, Call{Method: "Atom", Run: run}, func() (storage.Atom, error) { return f.Store.Atom(ctx, run, path) })
+}
+
+func (f *faulty) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
+	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) { return f.Store.History(ctx, run, after, limit) })
+}
+
+func (f *faulty) Undos(ctx context.Context, run string, limit int) ([]storage.Undo, error) {
+	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, limit) })
+}
+
+func (f *faulty) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
+	return answer(ctx, f, Call{Method: "Timers"}, func() ([]storage.TimerRow, error) { return f.Store.Timers(ctx, by, limit) })
+}
+
+func (f *faulty) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
+	return answer(ctx, f, Call{Method: "RunTimers", Run: run}, func() ([]storage.TimerRow, error) { return f.Store.RunTimers(ctx, run) })
+}
+
+func (f *faulty) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
+	return answer(ctx, f, Call{Method: "RunTokens", Run: run}, func() ([]storage.Token, error) { return f.Store.RunTokens(ctx, run) })
+}
+
+func (f *faulty) Token(ctx context.Context, id string) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "Token"}, func() (storage.Token, error) { return f.Store.Token(ctx, id) })
+}
+
+func (f *faulty) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
+	return answer(ctx, f, Call{Method: "PutDefinition"}, func() (storage.Definition, error) { return f.Store.PutDefinition(ctx, def) })
+}
+
+func (f *faulty) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
+	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) { return f.Store.Definitions(ctx, name) })
+}
+
+func (f *faulty) Definition(ctx context.Context, hash string) (storage.Definition, error) {
+	return answer(ctx, f, Call{Method: "Definition"}, func() (storage.Definition, error) { return f.Store.Definition(ctx, hash) })
+}
+
+func (f *faulty) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+	return answer(ctx, f, Call{Method: "Outgoing"}, func() ([]storage.Outgoing, error) { return f.Store.Outgoing(ctx, now, limit) })
+}
+
+func (f *faulty) Sent(ctx context.Context, n ...int64) error {
+	return f.do(ctx, Call{Method: "Sent"}, func() error { return f.Store.Sent(ctx, n...) })
+}
+
+func (f *faulty) Unsent(ctx context.Context, out storage.Outgoing) error {
+	return f.do(ctx, Call{Method: "Unsent", Run: out.Run}, func() error { return f.Store.Unsent(ctx, out) })
+}
+
+func (f *faulty) Purge(ctx context.Context, runs ...string) (int, error) {
+	return answer(ctx, f, Call{Method: "Purge"}, func() (int, error) { return f.Store.Purge(ctx, runs...) })
+}
+
+func (f *faulty) Owners(ctx context.Context) ([]storage.Owner, error) {
+	return answer(ctx, f, Call{Method: "Owners"}, func() ([]storage.Owner, error) { return f.Store.Owners(ctx) })
+}
+
+func (f *faulty) PostJob(ctx context.Context, job storage.Job) error {
+	return f.do(ctx, Call{Method: "PostJob", Run: job.Run}, func() error { return f.Store.PostJob(ctx, job) })
+}
+
+func (f *faulty) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+	return answer(ctx, f, Call{Method: "ClaimJobs"}, func() ([]storage.Job, error) { return f.Store.ClaimJobs(ctx, q) })
+}
+
+func (f *faulty) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+	return f.do(ctx, Call{Method: "RenewJob"}, func() error { return f.Store.RenewJob(ctx, id, epoch, claim, lease) })
+}
+
+func (f *faulty) EndJob(ctx context.Context, end storage.JobEnd) error {
+	return f.do(ctx, Call{Method: "EndJob"}, func() error { return f.Store.EndJob(ctx, end) })
+}
+
+func (f *faulty) Job(ctx context.Context, id string) (storage.Job, error) {
+	return answer(ctx, f, Call{Method: "Job"}, func() (storage.Job, error) { return f.Store.Job(ctx, id) })
+}
+
+func (f *faulty) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
+}

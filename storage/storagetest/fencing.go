@@ -1,0 +1,161 @@
+package storagetest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// longRace is set for races as long as a proof wants them.
+const longRace = "EBB_LONG_RACE"
+
+// fencing is how many checkpoints the race is to make, and how many it is to see
+// refused: with fewer it would say nothing.
+func fencing() (checkpoints, refused int) {
+	switch {
+	case os.Getenv(longRace) != "":
+		return 100_000, 1000
+	case testing.Short():
+		return 300, 10
+	default:
+		return 2000, 50
+	}
+}
+
+// A contested run is taken from its owners again and again, who do not know.
+type contested struct {
+	id string
+
+	taking sync.Mutex
+	owner  storage.Store
+	claim  storage.Claim
+
+	mu   sync.Mutex
+	acks map[int64]int64 // commits that were acknowledged, by their fence
+}
+
+// testFencing lets eight workers under two owners take three runs from each
+// other, and go on writing what is no longer theirs. No write of a former owner
+// may be there, and none of those that were acknowledged may be missing.
+func testFencing(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	runs := make([]*contested, 3)
+	for i := range runs {
+		runs[i] = &contested{id: "run" + strconv.Itoa(i), acks: map[int64]int64{}}
+		create(t, s, run(runs[i].id))
+	}
+	count := fenceCount{}
+	count.checkpoints, count.refused = fencing()
+	race(8, func(i int) {
+		rng := rand.New(rand.NewPCG(uint64(i), 1)) //nolint:gosec // only which run is next
+		for count.more() && !t.Failed() {
+			runs[rng.IntN(len(runs))].contest(t, stores[i%2], &count, 1+rng.IntN(20))
+		}
+	})
+	for _, c := range runs {
+		c.expect(t, s)
+	}
+	t.Logf("%d checkpoints, %d refused", count.made, count.fenced)
+}
+
+// fenceCount counts what a race has seen.
+type fenceCount struct {
+	checkpoints, refused int
+
+	mu           sync.Mutex
+	made, fenced int
+}
+
+func (c *fenceCount) more() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.made < c.checkpoints || c.fenced < c.refused
+}
+
+func (c *fenceCount) add(fenced bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fenced {
+		c.fenced++
+	} else {
+		c.made++
+	}
+}
+
+// contest takes the run, whoever has it, and commits so often, or until somebody
+// else has taken it.
+func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, commits int) {
+	t.Helper()
+	p := c.take(t, by)
+	if p == nil {
+		return
+	}
+	for range commits {
+		fence := p.claim.Fence
+		err := p.commit(t.Context(), p.next(storage.Checkpoint{
+			Atoms:   []storage.Atom{{Path: "x", Live: true, Attempt: int(fence)}},
+			History: []storage.Entry{{Path: strconv.FormatInt(fence, 10)}},
+		}))
+		if err != nil && !errors.Is(err, storage.ErrFenced) {
+			t.Errorf("Commit: %v", err)
+			return
+		}
+		count.add(err != nil)
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		c.acks[fence]++
+		c.mu.Unlock()
+	}
+}
+
+// take lets go of the run in the name of its owner, who is not told, and begins
+// it.
+func (c *contested) take(t *testing.T, by storage.Store) *pen {
+	t.Helper()
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	if c.owner != nil {
+		if err := c.owner.Release(t.Context(), c.claim, 0, time.Time{}); err != nil {
+			t.Errorf("Release: %v", err)
+			return nil
+		}
+	}
+	claim, snap, err := by.Begin(t.Context(), c.id)
+	if err != nil {
+		t.Errorf("Begin: %v", err)
+		return nil
+	}
+	c.owner, c.claim = by, claim
+	return &pen{store: by, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
+}
+
+// expect compares what is there with what was acknowledged.
+func (c *contested) expect(t *testing.T, s storage.Store) {
+	t.Helper()
+	got := map[int64]int64{}
+	last := int64(0)
+	for _, e := range ask[[]storage.Entry](t, "History")(s.History(t.Context(), c.id, 0, 0)) {
+		fence, err := strconv.ParseInt(e.Path, 10, 64)
+		must(t, "the fence of a line", err)
+		if fence < last {
+			t.Errorf("%s: the owner of fence %d wrote after that of %d", c.id, fence, last)
+		}
+		last = fence
+		got[fence]++
+	}
+	same(t, c.id+": commits by fence", c.acks, got)
+	r := load(t, s, c.id)
+	atom := ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), c.id, "x"))
+	if r.Seq != r.Entries || int64(atom.Attempt) != last {
+		t.Errorf("%s: seq %d, %d lines, the atom is of fence %d and the last line of %d", c.id, r.Seq, r.Entries, atom.Attempt, last)
+	}
+}

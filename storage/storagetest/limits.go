@@ -1,0 +1,224 @@
+package storagetest
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func labelled(id, flow string, labels map[string]string) storage.Run {
+	r := dueRun(id, at(1))
+	r.Flow, r.Labels = flow, labels
+	return r
+}
+
+func setLimits(t tester, s storage.Store, limits ...storage.Limit) {
+	t.Helper()
+	for _, l := range limits {
+		must(t, "SetLimit", s.SetLimit(t.Context(), l))
+	}
+}
+
+// testLimits lets runs be driven up to limits, and further when those before have
+// been let go of, or their owner is gone.
+func testLimits(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	of := func(customer string) map[string]string {
+		return map[string]string{"customer": customer, "color": "red"}
+	}
+	create(t, s, labelled("before", "trip", of("x")))
+	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 9}, storage.Limit{Label: "customer", Runs: 1}, storage.Limit{Flow: "trip", Runs: 2})
+	limits, err := other.Limits(t.Context())
+	must(t, "Limits", err)
+	if diff := cmp.Diff([]storage.Limit{{Label: "customer", Runs: 1}, {Flow: "trip", Runs: 2}}, limits); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	create(t, s, labelled("a", "trip", of("x")))
+	create(t, s, labelled("b", "trip", nil), labelled("c", "trip", nil), labelled("d", "tour", of("x")), labelled("e", "tour", nil))
+
+	wants := func(by storage.Store, id string, limit *storage.Limit) {
+		t.Helper()
+		_, _, err := by.Begin(t.Context(), id)
+		limited, is := errors.AsType[*storage.LimitedError](err)
+		switch {
+		case limit == nil && err != nil, limit != nil && !is:
+			t.Errorf("Begin of %s: %v", id, err)
+		case limit != nil && (limited.Limit != *limit || limited.Run != id || !errors.Is(err, storage.ErrLimited)):
+			t.Errorf("%s waits for %+v; want %+v", id, limited, limit)
+		}
+		if limit == nil {
+			return
+		}
+		waits, err := s.Limited(t.Context(), id)
+		must(t, "Limited", err)
+		if diff := cmp.Diff(limited, waits); diff != "" {
+			t.Errorf("Limited says (-want +got):\n%s", diff)
+		}
+	}
+	first := begin(t, s, "before") // made before there were limits
+	wants(other, "a", &storage.Limit{Label: "customer", Runs: 1})
+	wants(other, "d", &storage.Limit{Label: "customer", Runs: 1})
+	wants(other, "b", nil)
+	wants(s, "c", &storage.Limit{Flow: "trip", Runs: 2})
+	wants(s, "e", nil)
+	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9)}); got != "" {
+		t.Errorf("%s are due, and have no place", got)
+	}
+	if limited, err := s.Limited(t.Context(), "before"); limited != nil || err != nil {
+		t.Errorf("one that is driven waits for %v: %v", limited, err)
+	}
+	must(t, "Release", s.Release(t.Context(), first.claim, 0, at(5)))
+	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9)}); got != "a" {
+		t.Errorf("%q is due; want one customer's, and one trip", got)
+	}
+	if got, _, _ := dueOf(t, s, storage.DueQuery{By: at(9), Except: []string{"a"}}); got != "" {
+		t.Errorf("%q is due, while another is about to be driven", got)
+	}
+	if _, _, err := s.Seize(t.Context(), "c"); err != nil {
+		t.Errorf("an order is not to wait: %v", err)
+	}
+	wants(s, "a", &storage.Limit{Flow: "trip", Runs: 2})
+	must(t, "Close", other.Close()) // it had b
+	wants(s, "a", nil)
+	if _, _, err := s.Begin(t.Context(), "none"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("Begin of no run: %v", err)
+	}
+	setLimits(t, s, storage.Limit{Flow: "trip"}, storage.Limit{Label: "customer"})
+	for _, id := range []string{"before", "b", "d"} {
+		wants(s, id, nil)
+	}
+	if err := s.SetLimit(t.Context(), storage.Limit{Runs: -1}); !errors.Is(err, storage.ErrInvalid) {
+		t.Errorf("a limit of -1: %v", err)
+	}
+}
+
+// testLimitsOfClaims lets claims begin as long as there are places, whoever was
+// told first that there are.
+func testLimitsOfClaims(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
+	create(t, s, dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)))
+	take := func(by storage.Store, want string) *pen {
+		t.Helper()
+		got, due, next := dueOf(t, by, storage.DueQuery{By: at(9)})
+		if got != want || want == "" && !next.Equal(at(50)) && !next.IsZero() {
+			t.Fatalf("%q is due, next at %v; want %q", got, next, want)
+		}
+		if want == "" {
+			return nil
+		}
+		return &pen{store: by, claim: due[0].Claim, snap: due[0].Snapshot, head: headOf(&due[0].Snapshot.Run)}
+	}
+	running := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}}
+	waiting := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
+	p := take(s, "a")
+	q := &pen{store: other, claim: p.claim, snap: p.snap, head: p.head}
+	c := begin(t, other, "b")
+	if err := p.commit(t.Context(), p.next(running)); !errors.Is(err, storage.ErrLimited) {
+		t.Errorf("a claim begins without a place: %v", err)
+	}
+	take(s, "")
+	must(t, "Commit of one that waits", q.commit(t.Context(), q.next(waiting)))
+	must(t, "Release", s.Release(t.Context(), c.claim, 0, at(2)))
+	p = take(other, "b")
+	must(t, "Commit", p.commit(t.Context(), p.next(running)))
+	take(s, "")
+}
+
+// testLimitsDue asks for what is due under limits, and compares with what follows
+// from their meaning.
+func testLimitsDue(t *testing.T, m Maker) {
+	s, made := m.open(t), 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if made += 100; made > 3000 { // a store on a disk needs a while
+			return
+		}
+		traffic, lanes := anyTraffic(t, rt, s, made)
+		limit := rapid.IntRange(0, 4).Draw(rt, "limit")
+		due, _, err := s.Due(t.Context(), storage.DueQuery{By: at(9), Limit: limit})
+		must(t, "Due", err)
+		for i := range due {
+			lane := lanes[due[i].Run]
+			if lane == nil || traffic.Room(lane) == 0 {
+				rt.Errorf("%s is due, and has no place", due[i].Run)
+				continue
+			}
+			traffic.Take(lane, 1)
+			delete(lanes, due[i].Run)
+		}
+		if !slices.IsSortedFunc(due, func(a, b storage.Due) int { return a.Snapshot.Run.Due.Compare(b.Snapshot.Run.Due) }) {
+			rt.Error("those that have been due for longest do not come first")
+		}
+		for id, lane := range lanes {
+			if traffic.Room(lane) > 0 && (limit == 0 || len(due) < limit) {
+				rt.Errorf("%s has a place, and is not due", id)
+			}
+		}
+	})
+}
+
+// anyTraffic makes limits, and runs from a number on that are due, some of which
+// it begins. It returns how many those are, and the lanes of the others. Later all
+// of them are out of the way.
+func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.Traffic, map[string]*storage.Lane) {
+	t.Helper()
+	for range rapid.IntRange(1, 3).Draw(rt, "limits") {
+		setLimits(t, s, storage.Limit{
+			Flow:  rapid.SampledFrom([]string{"", "f", "g"}).Draw(rt, "flow"),
+			Label: rapid.SampledFrom([]string{"", "k", "l"}).Draw(rt, "label"),
+			Runs:  rapid.IntRange(0, 3).Draw(rt, "runs"),
+		})
+	}
+	limits, err := s.Limits(t.Context())
+	must(t, "Limits", err)
+	traffic, lanes := storage.NewTraffic(limits), map[string]*storage.Lane{}
+	for i := range rapid.IntRange(1, 12).Draw(rt, "n") {
+		r := labelled(strconv.Itoa(from+i), rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "of"), map[string]string{})
+		for _, key := range []string{"k", "l"} {
+			if v := rapid.SampledFrom([]string{"", "x", "y"}).Draw(rt, key); v != "" {
+				r.Labels[key] = v
+			}
+		}
+		r.Due = at(rapid.IntRange(1, 5).Draw(rt, "due"))
+		create(t, s, r)
+		lane := &storage.Lane{Flow: r.Flow, Labels: r.Labels}
+		if !rapid.Bool().Draw(rt, "begin") {
+			lanes[r.ID] = lane
+			continue
+		}
+		room := traffic.Room(lane)
+		claim, _, err := s.Begin(t.Context(), r.ID)
+		switch {
+		case (err == nil) != (room > 0):
+			rt.Fatalf("Begin of %s, with room for %d: %v", r.ID, room, err)
+		case room > 0:
+			traffic.Take(lane, 1)
+			rt.Cleanup(func() { must(t, "Release", s.Release(t.Context(), claim, 0, time.Time{})) })
+		default:
+			lanes[r.ID] = lane
+		}
+	}
+	unowned := slices.Collect(maps.Keys(lanes))
+	rt.Cleanup(func() {
+		for _, id := range unowned {
+			claim, _, err := s.Seize(t.Context(), id)
+			must(t, "Seize", err)
+			must(t, "Release", s.Release(t.Context(), claim, 0, time.Time{}))
+		}
+		for _, l := range limits {
+			setLimits(t, s, storage.Limit{Flow: l.Flow, Label: l.Label})
+		}
+	})
+	return traffic, lanes
+}
