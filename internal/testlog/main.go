@@ -1,9 +1,12 @@
 // Testlog reads what `go test -json` prints. It is a command of .ci/run:
 //
 //	go test -json work | tee log | testlog watch
+//	testlog failed <log
 //	testlog summary <log
 //
 // Watch prints a line for each package and the output of each failed test while the tests run.
+// Failed prints the names of the packages that failed, a line each. A log may have two runs of a package, one after the
+// other: the last one counts, and the summary names what failed in the first as unsteady.
 // Summary prints what failed with its output, 60 lines of it at most, which tests were skipped and why, the lines in
 // which tests report their conformance, and last of all "N passed, M failed, K skipped", which counts subtests too.
 //
@@ -39,6 +42,17 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	case "watch":
 		_, err := read(in, out)
 		return err
+	case "failed":
+		t, err := read(in, io.Discard)
+		if err != nil {
+			return err
+		}
+		for name, r := range t.results() {
+			if r.failed > 0 {
+				fmt.Fprintln(out, name)
+			}
+		}
+		return nil
 	case "summary":
 		t, err := read(in, io.Discard)
 		if err != nil {
@@ -46,33 +60,45 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		}
 		return summarise(t, out)
 	default:
-		return fmt.Errorf("want one argument, watch or summary, not %q", args)
+		return fmt.Errorf("want one argument, watch, failed or summary, not %q", args)
 	}
 }
 
 // summarise prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
 func summarise(t *tally, out io.Writer) error {
-	for i := range t.faults {
-		t.faults[i].tell(out)
-	}
-	oversights := 0
-	for _, s := range t.skips {
-		fmt.Fprintf(out, "skipped: %s: %s: %s\n", s.pkg, s.test, s.reason)
-		if service := s.needs(); service != "" {
-			if where := whereIs(service); where != "" {
-				oversights++
-				fmt.Fprintf(out, "FAIL: it should have run: %s\n", where)
+	passed, failed, skipped, oversights := 0, 0, 0, 0
+	for _, r := range t.results() {
+		passed, failed, skipped = passed+r.passed, failed+r.failed, skipped+len(r.skips)
+		for i := range r.faults {
+			r.faults[i].tell(out, "FAILED:")
+		}
+		if r.failed == 0 && len(r.faults) == 0 {
+			for i := range r.before {
+				r.before[i].tell(out, "UNSTEADY, it passed when it was run again:")
 			}
 		}
 	}
-	for _, line := range t.conformance {
-		fmt.Fprintln(out, line)
+	for _, r := range t.results() {
+		for _, s := range r.skips {
+			fmt.Fprintf(out, "skipped: %s: %s: %s\n", s.pkg, s.test, s.reason)
+			if service := s.needs(); service != "" {
+				if where := whereIs(service); where != "" {
+					oversights++
+					fmt.Fprintf(out, "FAIL: it should have run: %s\n", where)
+				}
+			}
+		}
 	}
-	if t.passed == 0 {
+	for _, r := range t.results() {
+		for _, line := range r.conformance {
+			fmt.Fprintln(out, line)
+		}
+	}
+	if passed == 0 {
 		fmt.Fprintln(out, "FAIL: no test passed: is this the output of go test -json?")
 	}
-	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, len(t.skips))
-	if t.failed > 0 || t.passed == 0 || oversights > 0 {
+	fmt.Fprintf(out, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+	if failed > 0 || passed == 0 || oversights > 0 {
 		return errNotPassed
 	}
 	return nil

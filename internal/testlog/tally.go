@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -21,16 +22,26 @@ type event struct {
 	Output     string `json:"Output"`
 }
 
-// tally is what a log comes to.
+// tally is what a log comes to: what each package's tests came to when they ran last.
 type tally struct {
-	passed, failed int // tests, subtests, and packages that failed without a failed test
+	packages map[string]*result
+	order    []string // of packages, as they first appeared
+}
+
+// result is what the tests of a package, or its build, come to.
+type result struct {
+	passed, failed int // tests and subtests, and the package if it failed without a failed test
 	skips          []skip
 	faults         []fault
+	before         []fault // of the run before this one
 	conformance    []string
 
-	open     map[string]map[string][]string // package, test: the lines of tests that have not ended
-	failures map[string]int                 // package: its failed tests
+	open  map[string][]string // test: the lines of one that has not ended
+	ended bool
 }
+
+// build stands before the import path in the name of a build's result; the package that was not built fails besides.
+const build = "build of "
 
 // fault is a test, or the build of a package, that failed.
 type fault struct {
@@ -63,7 +74,7 @@ func (s skip) needs() string {
 // read consumes a log to its end and prints its course: a line for each package, all output of what failed, and as it
 // stands what is not JSON.
 func read(log io.Reader, course io.Writer) (*tally, error) {
-	t := &tally{open: map[string]map[string][]string{}, failures: map[string]int{}}
+	t := &tally{packages: map[string]*result{}}
 	lines := bufio.NewReader(log)
 	for {
 		line, err := lines.ReadString('\n')
@@ -82,85 +93,111 @@ func read(log io.Reader, course io.Writer) (*tally, error) {
 	}
 }
 
-// add counts one event.
-func (t *tally) add(e event, course io.Writer) {
-	switch e.Action {
-	case "output":
-		t.addOutput(e, course)
-	case "build-output":
-		fmt.Fprint(course, e.Output)
-		t.output(e.ImportPath, "", e.Output)
-	case "build-fail":
-		t.faulty(e.ImportPath, "")
-	case "pass", "fail", "skip":
-		if e.Test == "" {
-			t.endPackage(e, course)
-		} else {
-			t.endTest(e, course)
+// of returns the result of a package, or of a build. A package that ended and is heard of again runs again: only its last
+// run counts, and what failed in the one before was unsteady if it passes now.
+func (t *tally) of(name string) *result {
+	r, known := t.packages[name]
+	if !known {
+		t.order = append(t.order, name)
+	}
+	if !known || r.ended {
+		again := &result{open: map[string][]string{}}
+		if known {
+			again.before = r.faults
+		}
+		t.packages[name], r = again, again
+	}
+	return r
+}
+
+// results returns those of all packages, in their order.
+func (t *tally) results() iter.Seq2[string, *result] {
+	return func(yield func(string, *result) bool) {
+		for _, name := range t.order {
+			if !yield(name, t.packages[name]) {
+				return
+			}
 		}
 	}
 }
 
-func (t *tally) addOutput(e event, course io.Writer) {
+// add counts one event.
+func (t *tally) add(e event, course io.Writer) {
+	switch e.Action {
+	case "start":
+		t.of(e.Package)
+	case "output":
+		t.of(e.Package).addOutput(e, course)
+	case "build-output":
+		fmt.Fprint(course, e.Output)
+		t.of(build+e.ImportPath).output("", e.Output)
+	case "build-fail":
+		r := t.of(build + e.ImportPath)
+		r.faulty(fault{pkg: e.ImportPath})
+		r.ended = true
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			t.of(e.Package).endPackage(e, course)
+		} else {
+			t.of(e.Package).endTest(e, course)
+		}
+	}
+}
+
+func (r *result) addOutput(e event, course io.Writer) {
 	if match := conformed.FindStringSubmatch(e.Output); match != nil {
-		t.conformance = append(t.conformance, match[1])
+		r.conformance = append(r.conformance, match[1])
 	}
 	switch {
 	case strings.HasPrefix(e.Output, "=== "): // a test starts, waits or goes on
 	case e.Test != "":
-		t.output(e.Package, e.Test, e.Output)
+		r.output(e.Test, e.Output)
 	case e.Output != "PASS\n" && e.Output != "FAIL\n": // the package's own line says it with name and time
 		fmt.Fprint(course, e.Output)
 	}
 }
 
-func (t *tally) output(pkg, test, line string) {
-	if t.open[pkg] == nil {
-		t.open[pkg] = map[string][]string{}
-	}
-	t.open[pkg][test] = append(t.open[pkg][test], line)
-}
+func (r *result) output(test, line string) { r.open[test] = append(r.open[test], line) }
 
 // take returns what a test wrote, and forgets it.
-func (t *tally) take(pkg, test string) []string {
-	output := t.open[pkg][test]
-	delete(t.open[pkg], test)
+func (r *result) take(test string) []string {
+	output := r.open[test]
+	delete(r.open, test)
 	return output
 }
 
 // faulty notes a failure, and returns what the test wrote.
-func (t *tally) faulty(pkg, test string) []string {
-	output := t.take(pkg, test)
-	t.faults = append(t.faults, fault{pkg, test, output})
-	return output
+func (r *result) faulty(f fault) []string {
+	f.output = r.take(f.test)
+	r.faults = append(r.faults, f)
+	return f.output
 }
 
-func (t *tally) endTest(e event, course io.Writer) {
+func (r *result) endTest(e event, course io.Writer) {
 	switch e.Action {
 	case "pass":
-		t.passed++
-		t.take(e.Package, e.Test)
+		r.passed++
+		r.take(e.Test)
 	case "fail":
-		t.failed++
-		t.failures[e.Package]++
-		fmt.Fprint(course, strings.Join(t.faulty(e.Package, e.Test), ""))
+		r.failed++
+		fmt.Fprint(course, strings.Join(r.faulty(fault{pkg: e.Package, test: e.Test}), ""))
 	case "skip":
-		t.skips = append(t.skips, skip{e.Package, e.Test, reason(t.take(e.Package, e.Test))})
+		r.skips = append(r.skips, skip{e.Package, e.Test, reason(r.take(e.Test))})
 	}
 }
 
 // endPackage counts a failure that is no test's: a build that broke, a process that died. The tests that were running
 // then have not ended; what they wrote is printed.
-func (t *tally) endPackage(e event, course io.Writer) {
+func (r *result) endPackage(e event, course io.Writer) {
+	r.ended = true
 	if e.Action != "fail" {
-		delete(t.open, e.Package)
 		return
 	}
-	if t.failures[e.Package] == 0 {
-		t.failed++
+	if r.failed == 0 {
+		r.failed++
 	}
-	for _, test := range slices.Sorted(maps.Keys(t.open[e.Package])) {
-		fmt.Fprint(course, strings.Join(t.faulty(e.Package, test), ""))
+	for _, test := range slices.Sorted(maps.Keys(r.open)) {
+		fmt.Fprint(course, strings.Join(r.faulty(fault{pkg: e.Package, test: test}), ""))
 	}
 }
 
@@ -171,8 +208,8 @@ const (
 )
 
 // tell prints whose failure it is, and what the test wrote: of much only the beginning and the end.
-func (f *fault) tell(out io.Writer) {
-	fmt.Fprintln(out, "FAILED:", strings.TrimSpace(f.pkg+" "+f.test))
+func (f *fault) tell(out io.Writer, verdict string) {
+	fmt.Fprintln(out, verdict, strings.TrimSpace(f.pkg+" "+f.test))
 	lines := strings.SplitAfter(strings.Join(f.output, ""), "\n")
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	if left := len(lines) - firstLines - lastLines; left > 0 {

@@ -36,9 +36,12 @@ const bad = `
 {"ImportPath":"broken","Action":"build-output","Output":"d.go:1: undefined: d\n"}
 {"ImportPath":"broken","Action":"build-fail"}
 {"Action":"fail","Package":"broken"}
-{"Action":"output","Package":"dead","Test":"TestE","Output":"panic: e\n"}
+` + dead + `go: a line that is not JSON
+`
+
+// dead is the log of a process that dies in a test.
+const dead = `{"Action":"output","Package":"dead","Test":"TestE","Output":"panic: e\n"}
 {"Action":"fail","Package":"dead"}
-go: a line that is not JSON
 `
 
 // needy is the log of a test that misses a service.
@@ -68,6 +71,18 @@ func TestRun(t *testing.T) {
 			"summary bad", "summary", good + bad,
 			"FAILED: bad TestC\n    c_test.go:3: one is not two\nFAILED: broken\nd.go:1: undefined: d\nFAILED: dead TestE\npanic: e\n" +
 				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 3 failed, 1 skipped\n", errNotPassed,
+		},
+		{"failed", "failed", good + bad, "bad\nbroken\ndead\n", nil},
+		{
+			"summary of a second run", "summary", good + dead + strings.ReplaceAll(good, `"good"`, `"dead"`),
+			"UNSTEADY, it passed when it was run again: dead TestE\npanic: e\n" +
+				"skipped: good: TestB: not today\nskipped: dead: TestB: not today\n" +
+				"conformance choice: 10 of 10\nconformance choice: 10 of 10\n4 passed, 0 failed, 2 skipped\n", nil,
+		},
+		{
+			"summary of a second failure", "summary", good + dead + dead,
+			"FAILED: dead TestE\npanic: e\n" +
+				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 1 failed, 1 skipped\n", errNotPassed,
 		},
 		{
 			"summary of much", "summary", strings.Repeat(`{"Action":"output","Package":"p","Test":"TestM","Output":"m\n"}`+"\n", 100) +
