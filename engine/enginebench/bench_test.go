@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 // TestRunOnServer runs workloads, small, on PostgreSQL, and leaves nothing behind.
 func TestRunOnServer(t *testing.T) {
 	dsn := postgrestest.DSN(t)
-	c := enginebench.Config{DSN: dsn, Quick: true, Workloads: []string{"seq", "many"}}
+	c := enginebench.Config{DSN: dsn, Quick: true, Workloads: []string{"seq", "many", "claim"}}
 	measured := 0
 	err := enginebench.Run(t.Context(), c, func(r enginebench.Result) error {
 		measured++
@@ -102,7 +102,7 @@ func TestRunOnServer(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || measured != 2 {
+	if err != nil || measured != len(c.Workloads) {
 		t.Errorf("%d workloads, %v", measured, err)
 	}
 	c.Workloads = []string{"resume"}

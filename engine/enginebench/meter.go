@@ -102,6 +102,19 @@ func (m *meter) steps() (n int64) {
 	return n
 }
 
+// paced reports whether a gap between two steps was measured.
+func (m *meter) paced() bool {
+	for _, l := range m.lanes {
+		l.mu.Lock()
+		gaps := len(l.gaps)
+		l.mu.Unlock()
+		if gaps > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // result returns what was measured.
 func (m *meter) result(workload string) Result {
 	steps := m.to.steps - m.from.steps
