@@ -58,6 +58,8 @@ type driver struct {
 	here      atomic.Pointer[call]       // what the goroutine that drives is in the middle of
 	look      atomic.Bool                // something wants to be looked at
 	mail      atomic.Bool                // letters have come
+	doubted   atomic.Bool                // the run may be somebody else's
+	buried    int64                      // how often the store's owner had been, before the run was begun
 	wake      chan struct{}              // calls who drives
 	knock     chan struct{}              // calls who watches
 	rest      chan stopped               // how the driving ended
@@ -191,6 +193,9 @@ func (d *driver) analyze() error {
 	d.look.Store(false)
 	d.stale = true
 	if err := d.broken.Load(); err != nil {
+		return err
+	}
+	if err := d.assure(); err != nil {
 		return err
 	}
 	if d.over == nil && d.mail.Swap(false) { // else the run is released, and due because of them

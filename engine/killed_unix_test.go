@@ -25,10 +25,15 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestMain lets a test start this binary as another process that serves runs.
+// TestMain lets a test start this binary as another process that serves runs, or
+// runs one that is to be stopped.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("ENGINE_CHILD"); dir != "" {
-		if err := serveWaits(dir, os.Getenv("ENGINE_WAIT")); err != nil {
+	child := func() error { return serveWaits(os.Getenv("ENGINE_CHILD"), os.Getenv("ENGINE_WAIT")) }
+	if os.Getenv("ENGINE_STOPPED") != "" {
+		child = func() error { return runStopped(os.Getenv("ENGINE_STOPPED")) }
+	}
+	if os.Getenv("ENGINE_CHILD") != "" || os.Getenv("ENGINE_STOPPED") != "" {
+		if err := child(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -57,6 +57,30 @@ func (d *driver) ring() {
 	d.call()
 }
 
+// doubt lets the run look whether it is still this engine's: the store's owner was
+// taken for dead.
+func (d *driver) doubt() {
+	d.doubted.Store(true)
+	d.call()
+}
+
+// assure returns an error when the run was taken over by somebody else. What
+// executes is then told to stop as when the process is to: nothing is written, and
+// nothing is undone, as whoever has the run now sees to that.
+func (d *driver) assure() error {
+	if !d.doubted.Swap(false) || !d.owns() {
+		return nil
+	}
+	run, err := d.e.store.Run(d.storing, d.claim.Run)
+	if err == nil && (run.ClaimID != d.claim.ID || run.Owner == "") {
+		err = storage.ErrFenced
+	}
+	if err != nil {
+		return d.storeError(err)
+	}
+	return nil
+}
+
 // call lets the goroutine that drives look around, if need be by taking the run
 // from the one that is in the middle of a call. It never waits.
 func (d *driver) call() {

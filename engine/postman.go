@@ -36,6 +36,9 @@ func (e *Engine) deliverTo(d *driver) {
 	if p.rounds.Load() != d.rounds {
 		d.ring()
 	}
+	if e.store.Buried() != d.buried {
+		d.doubt()
+	}
 }
 
 // deliverNoMore is called once for each deliverTo. When no run is left it waits
@@ -60,7 +63,7 @@ func (e *Engine) deliverNoMore(d *driver) {
 func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 	defer close(gone)
 	const pause = 100 * time.Millisecond
-	since := int64(0)
+	since, buried := int64(0), int64(0)
 	for {
 		rung := e.store.Rung()
 		var again <-chan time.Time
@@ -75,12 +78,25 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 			since = now
 			e.post.ring(rings)
 		}
+		if n := e.store.Buried(); n != buried {
+			buried = n
+			e.post.doubtAll()
+		}
 		select {
 		case <-rung:
 		case <-again:
 		case <-idle:
 			return
 		}
+	}
+}
+
+// doubtAll lets all runs look whether they are still this engine's.
+func (p *postman) doubtAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range p.runs {
+		d.doubt()
 	}
 }
 

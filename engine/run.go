@@ -118,7 +118,7 @@ func (e *Engine) begun(
 func (e *Engine) takenOver(
 	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
 ) (*driver, *storage.Snapshot, error) {
-	rounds := e.post.rounds.Load()
+	rounds, buried := e.post.rounds.Load(), e.store.Buried()
 	if err := e.giveBackLeft(ctx, id); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (e *Engine) takenOver(
 	if err != nil {
 		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
 	}
-	d.rounds = rounds
+	d.rounds, d.buried = rounds, buried
 	return d, snap, nil
 }
 
@@ -215,7 +215,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
 		parent: run.Parent, job: run.Job, elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
-		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), cp: e.room(),
+		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), buried: e.store.Buried(), cp: e.room(),
 		crew: crew{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
 		wake: make(chan struct{}, 1), knock: make(chan struct{}, 1), rest: make(chan stopped, 1),
 

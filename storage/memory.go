@@ -89,6 +89,9 @@ func (m *MemoryStore) enter(ctx context.Context) error {
 // Owner returns who this store's claims belong to.
 func (m *MemoryStore) Owner() Owner { return m.owner }
 
+// Buried returns 0: the owner lives as long as its store is open.
+func (m *MemoryStore) Buried() int64 { return 0 }
+
 // Owners returns the owners of all stores on these records that are open.
 func (m *MemoryStore) Owners(ctx context.Context) ([]Owner, error) {
 	if err := m.enter(ctx); err != nil {

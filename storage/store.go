@@ -245,6 +245,12 @@ type Store interface {
 	Purge(ctx context.Context, runs ...string) (int, error)
 	// Owner returns who this store's claims belong to.
 	Owner() Owner
+	// Buried returns how often somebody took this store's owner for dead, since the
+	// store was opened and as far as it knows: a process that was stopped for longer
+	// than its lease, or whose lock was taken away. What it had is free, so claims
+	// from before may be void; the fence keeps them from writing. The number rises
+	// before the channel of Rung is closed, and the owner lives again from then on.
+	Buried() int64
 	// Owners returns the processes that own runs or did so lately.
 	Owners(ctx context.Context) ([]Owner, error)
 	// Close gives up all claims and ends the store's goroutines. Runs stay as

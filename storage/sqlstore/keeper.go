@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,16 +56,19 @@ type keeper struct {
 	stop    chan struct{}
 	done    sync.WaitGroup
 
-	rings ringing
+	rings  ringing
+	buried *atomic.Int64 // how often the owner was taken for dead
 
 	burying sync.Mutex
-	buried  time.Time // when the dead were looked for
+	looked  time.Time // when the dead were looked for
 }
 
 const (
 	keepOwner = `INSERT INTO owners (id, host, pid, started, seen, machine, lease)
 VALUES (?, ?, ?, ?, ` + serverClock + `, ?, ` + serverClock + ` + ?)
 ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
+	// renewOwner finds no row when the owner was taken for dead.
+	renewOwner  = `UPDATE owners SET seen = ` + serverClock + `, lease = ` + serverClock + ` + ? WHERE id = ? AND lease > 0`
 	resignOwner = `UPDATE owners SET lease = 0 WHERE id = ?`
 	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id)`
 	// selectExpired lists the dead that left something.
@@ -83,7 +87,7 @@ func newKeeper(ctx context.Context, s *Store) (*keeper, error) {
 	host, _ := os.Hostname() // "" where the system does not say
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
-	k := &keeper{server: s.server, owner: &owner, lease: s.lease, bell: s.bell, stop: make(chan struct{})}
+	k := &keeper{server: s.server, owner: &owner, lease: s.lease, bell: s.bell, buried: &s.buried, stop: make(chan struct{})}
 	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if _, err := w.exec(ctx, keepOwner, k.ownerArgs()...); err != nil {
 			return err
@@ -172,7 +176,7 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 	for {
 		now := time.Now()
 		if !now.Before(renew) {
-			if err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
+			if err := k.renew(ctx, conn); err != nil {
 				return err
 			}
 			renew = now.Add(k.lease / 3)
@@ -184,7 +188,7 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 		wake := earliest(renew, look)
 		disturbed, tells := k.waits(ctx, &wake, told)
 		if tells {
-			if err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), k.owner.ID); err != nil {
+			if _, err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), k.owner.ID); err != nil {
 				return err
 			}
 			told = time.Now()
@@ -247,12 +251,28 @@ func (k *keeper) listen(ctx context.Context, conn *pgx.Conn, until time.Time) er
 	return nil
 }
 
-// exec runs a statement, for no longer than the lease could bear.
-func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) error {
+// renew prolongs the lease. One that others took for run out begins anew, and those
+// who have claims from before are told.
+func (k *keeper) renew(ctx context.Context, conn *pgx.Conn) error {
+	kept, err := k.exec(ctx, conn, renewOwner, k.lease.Microseconds(), k.owner.ID)
+	if err != nil || kept > 0 {
+		return err
+	}
+	if _, err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
+		return err
+	}
+	k.buried.Add(1)
+	k.bell.sound()
+	return nil
+}
+
+// exec runs a statement, for no longer than the lease could bear, and returns how
+// many rows it was about.
+func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) (rows int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(k.lease, time.Second))
 	defer cancel()
-	_, err := conn.Exec(ctx, spellPostgres(query), args...)
-	return err
+	tag, err := conn.Exec(ctx, spellPostgres(query), args...)
+	return tag.RowsAffected(), err
 }
 
 // channel is what processes on the same tables notify each other by.
@@ -314,10 +334,10 @@ func (s *Store) buryExpired(ctx context.Context) error {
 func (k *keeper) looksForDead() bool {
 	k.burying.Lock()
 	defer k.burying.Unlock()
-	if time.Since(k.buried) < min(k.lease/10, time.Second) {
+	if time.Since(k.looked) < min(k.lease/10, time.Second) {
 		return false
 	}
-	k.buried = time.Now()
+	k.looked = time.Now()
 	return true
 }
 

@@ -129,7 +129,8 @@ WHERE l.ring > ? AND r.owner = ? ORDER BY l.ring`
 )
 
 // Rang returns which of this owner's runs were rung since. Two lookups, and one
-// for each letter that came since and is still there.
+// for each letter that came since and is still there. It is here that an owner finds
+// out that it was taken for dead.
 func (s *Store) Rang(ctx context.Context, since int64) (rung []storage.Ring, now int64, err error) {
 	if s.readOnly {
 		return nil, since, nil // it owns no runs
@@ -138,13 +139,23 @@ func (s *Store) Rang(ctx context.Context, since int64) (rung []storage.Ring, now
 		return s.keeper.rings.since(ctx, s, since)
 	}
 	var letters []storage.Ring
+	known := 0
 	err = s.view(ctx, func(r *session) error {
 		if err := r.get(ctx, &now, r.dialect.rang); err != nil {
 			return err
 		}
+		if err := r.get(ctx, &known, isRegistered, s.owner.ID); err != nil {
+			return err
+		}
 		return r.all(ctx, &letters, selectRung, since, s.owner.ID)
 	})
-	return storage.LastRings(letters), max(since, now), err
+	if err == nil && known == 0 {
+		err = s.rise(ctx)
+	}
+	if err != nil {
+		return nil, since, err
+	}
+	return storage.LastRings(letters), max(since, now), nil
 }
 
 // Bell returns the run's bell and letters.

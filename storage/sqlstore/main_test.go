@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -52,7 +53,11 @@ func child(role, file, killAt string) error {
 			select {} // until it is delivered
 		})
 	}
-	s, err := sqlstore.Open(ctx, file)
+	lease := sqlstore.DefaultLease
+	if role == "told" { // it will be stopped for longer
+		lease = 500 * time.Millisecond
+	}
+	s, err := sqlstore.Open(ctx, file, sqlstore.Lease(lease))
 	if err != nil {
 		return err
 	}
@@ -70,6 +75,8 @@ func child(role, file, killAt string) error {
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
+	case "told": // to commit by each line
+		return commitWhenTold(ctx, s, claim)
 	case "busy": // until killed, saying so after the first commit
 		return commit(ctx, s, claim, math.MaxInt64, 1)
 	case "endless": // until killed, saying so after each commit
@@ -83,6 +90,25 @@ func child(role, file, killAt string) error {
 		}
 	case "commit": // and say so after each one
 		if err := commit(ctx, s, claim, 2000, 2000); err != nil {
+			return err
+		}
+	}
+	return s.Close()
+}
+
+// commitWhenTold makes a commit for each line it is told, and says what came of it.
+// One that was refused is offered again by the next line.
+func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim storage.Claim) error {
+	n := int64(0)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		err := s.Commit(ctx, claim, checkpoint(n))
+		switch {
+		case err == nil:
+			n++
+			say("committed")
+		case errors.Is(err, storage.ErrFenced):
+			say("fenced")
+		default:
 			return err
 		}
 	}
@@ -136,7 +162,7 @@ func checkpoint(n int64) *storage.Checkpoint {
 type process struct {
 	*exec.Cmd
 	out   *bufio.Scanner
-	stdin io.Closer
+	stdin io.WriteCloser
 }
 
 func start(tb testing.TB, role, file, killAt string) *process {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -34,6 +35,8 @@ type Store struct {
 	keeper   *keeper       // nil for a file
 	bell     *bell
 	claims   claims
+	rising   sync.Mutex
+	buried   atomic.Int64 // how often the owner was taken for dead
 	closing  sync.Once
 	closed   error
 }

@@ -44,6 +44,47 @@ func register(ctx context.Context, w *session, o storage.Owner) error {
 	return err
 }
 
+const isRegistered = `SELECT count(*) FROM owners WHERE id = ?`
+
+// rise makes an owner known again that was taken for dead, because its lock was
+// taken away or it was stopped for too long.
+func (s *Store) rise(ctx context.Context) error {
+	s.rising.Lock()
+	defer s.rising.Unlock()
+	risen := false
+	err := s.update(ctx, &write{
+		do: func(ctx context.Context, w *session) error {
+			known := 0
+			if err := w.get(ctx, &known, isRegistered, s.owner.ID); err != nil || known > 0 { // another look was faster
+				return err
+			}
+			lock, err := filelock.Create(lockFile(s.file, s.owner.ID))
+			switch {
+			case err == nil: // the one that is held guards a file that is gone
+				err = s.lock.Close()
+				s.lock = lock
+			case errors.Is(err, filelock.ErrLocked): // it is held still, or being probed: then the next look finds out
+				err = nil
+			}
+			if err != nil {
+				return err
+			}
+			risen = true
+			return register(ctx, w, s.owner)
+		},
+		then: func() {
+			if risen {
+				s.buried.Add(1)
+				s.bell.sound()
+			}
+		},
+	})
+	return err
+}
+
+// Buried returns how often this store's owner was taken for dead.
+func (s *Store) Buried() int64 { return s.buried.Load() }
+
 type ownerRow struct {
 	ID      string
 	Host    string

@@ -1,0 +1,210 @@
+//go:build unix
+
+package engine_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// twoSteps is a flow of a step that can be undone and one that does what it is
+// given; say is told of all that happens.
+func twoSteps(say func(string), second func(ctx context.Context) error) flow.Node {
+	undo := func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) {
+		say("undone")
+		return nil, nil
+	}
+	return flow.Linear("stopped",
+		atom.Untyped("first", func(context.Context, atom.Values) (any, error) { return nil, nil }, undo),
+		atom.Untyped("second", func(ctx context.Context, _ atom.Values) (any, error) { return nil, second(ctx) }, undo),
+	)
+}
+
+// runStopped is what the process does that is stopped: its second step lasts until
+// it is told to end.
+func runStopped(dsn string) error {
+	ctx := context.Background()
+	store, err := sqlstore.Open(ctx, dsn, sqlstore.Lease(500*time.Millisecond))
+	if err != nil {
+		return err
+	}
+	say := func(line string) { _, _ = os.Stdout.WriteString(line + "\n") }
+	eng, err := engine.New(twoSteps(say, func(ctx context.Context) error {
+		say("executes")
+		<-ctx.Done()
+		say("told to end")
+		return ctx.Err()
+	}), engine.WithStore(store))
+	if err != nil {
+		return err
+	}
+	_, err = eng.Run(ctx, "r")
+	if errors.Is(err, storage.ErrFenced) {
+		say("another has the run")
+	} else {
+		say(fmt.Sprint("Run returned ", err))
+	}
+	return store.Close()
+}
+
+// TestStoppedOwner stops a process in the middle of a step, lets another end its
+// run, and wakes it: its step is told to end, it writes nothing, and undoes
+// nothing.
+func TestStoppedOwner(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		stopsOwner(t, filepath.Join(t.TempDir(), "ebb.db"), true)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		dsn := postgrestest.DSN(t)
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+		stopsOwner(t, dsn, false)
+	})
+}
+
+func stopsOwner(t *testing.T, dsn string, file bool) {
+	t.Helper()
+	store, err := sqlstore.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "ENGINE_STOPPED="+dsn)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	said := bufio.NewScanner(out)
+	if !said.Scan() || said.Text() != "executes" {
+		t.Fatalf("the other process said %q", said.Text())
+	}
+	halt(t, cmd.Process, dsn, file)
+	if file { // a stopped process looks like one that works: its lock has to be taken away by hand
+		unlock(t, store, dsn, cmd.Process.Pid)
+	}
+	eng := newEngine(t, twoSteps(func(string) { t.Error("undone") }, func(context.Context) error { return nil }), engine.WithStore(store))
+	_, err = eng.Run(t.Context(), "r")
+	for isOwned(err) {
+		time.Sleep(10 * time.Millisecond) // until its lease is over
+		_, err = eng.Run(t.Context(), "r")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := recorded(t, store, "r")
+	send(t, cmd.Process, syscall.SIGCONT)
+	var lines []string
+	for said.Scan() {
+		lines = append(lines, said.Text())
+	}
+	if diff := cmp.Diff([]string{"told to end", "another has the run"}, lines); diff != "" {
+		t.Errorf("woken, the former owner said (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(before, recorded(t, store, "r")); diff != "" {
+		t.Errorf("the former owner wrote (-before +after):\n%s", diff)
+	}
+}
+
+// recorded returns what the store has of a run.
+func recorded(t *testing.T, store storage.Store, id string) []any {
+	t.Helper()
+	run, err := store.Run(t.Context(), id)
+	atoms, errAtoms := store.Atoms(t.Context(), id)
+	history, errHistory := store.History(t.Context(), id, 0, 0)
+	if err := errors.Join(err, errAtoms, errHistory); err != nil {
+		t.Fatal(err)
+	}
+	return []any{run, atoms, history}
+}
+
+// halt stops a process as Ctrl-Z does, and not while it has its turn to write to a
+// file: then it would hold up everybody.
+func halt(t *testing.T, p *os.Process, dsn string, file bool) {
+	t.Helper()
+	for {
+		send(t, p, syscall.SIGSTOP)
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
+		for errors.Is(err, syscall.EINTR) {
+			_, err = syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
+		}
+		if err != nil || !status.Stopped() {
+			t.Fatalf("it did not stop: %v, %v", status, err)
+		}
+		if !file || !locked(t, dsn+"-turn-b") {
+			return
+		}
+		send(t, p, syscall.SIGCONT)
+	}
+}
+
+func send(t *testing.T, p *os.Process, signal syscall.Signal) {
+	t.Helper()
+	if err := p.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func locked(t *testing.T, path string) bool {
+	t.Helper()
+	lock, err := filelock.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = lock.Try()
+	if lock.Close() != nil || err != nil && !errors.Is(err, filelock.ErrLocked) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// unlock takes away the lock of a process.
+func unlock(t *testing.T, store storage.Store, file string, pid int) {
+	t.Helper()
+	owners, err := store.Owners(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range owners {
+		if o.PID == pid {
+			if err := os.Remove(file + "-owner-" + o.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
