@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/url"
@@ -12,8 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A proxy stands between a store and its server, and can stop forwarding: then
-// neither side hears of the other, and no connection is closed.
+// A proxy stands between a store and its server. It can stop forwarding: then
+// neither side hears of the other, and no connection is closed. It can close all
+// connections; or the one on which the server answers something, which the store
+// then never hears.
 type proxy struct {
 	listener net.Listener
 	network  string
@@ -22,6 +25,8 @@ type proxy struct {
 	mu    sync.Mutex
 	flows sync.Cond // signalled when it forwards again
 	stuck bool
+	dead  []byte // the answer at which a connection is closed; nil for none
+	lost  int    // answers that the store did not hear
 	conns []net.Conn
 	done  sync.WaitGroup
 }
@@ -81,13 +86,13 @@ func (p *proxy) accept() {
 		p.mu.Lock()
 		p.conns = append(p.conns, client, server)
 		p.mu.Unlock()
-		p.done.Go(func() { p.forward(client, server) })
-		p.done.Go(func() { p.forward(server, client) })
+		p.done.Go(func() { p.forward(client, server, p.loses) })
+		p.done.Go(func() { p.forward(server, client, func([]byte) bool { return false }) })
 	}
 }
 
-// forward passes on what comes, unless it is stuck.
-func (p *proxy) forward(to, from net.Conn) {
+// forward passes on what comes, unless it is stuck, until something is lost.
+func (p *proxy) forward(to, from net.Conn, lost func([]byte) bool) {
 	defer func() { _ = to.Close() }()
 	text := make([]byte, 1<<16)
 	for {
@@ -97,6 +102,10 @@ func (p *proxy) forward(to, from net.Conn) {
 			p.flows.Wait()
 		}
 		p.mu.Unlock()
+		if lost(text[:n]) {
+			_ = from.Close()
+			return
+		}
 		if n > 0 {
 			if _, err := to.Write(text[:n]); err != nil {
 				return
@@ -114,6 +123,34 @@ func (p *proxy) set(stuck bool) {
 	defer p.mu.Unlock()
 	p.stuck = stuck
 	p.flows.Broadcast()
+}
+
+// lose has the next answer lost that ends a statement with such a tag, such as
+// COMMIT, and the connection on which it came. The server has done it.
+func (p *proxy) lose(tag string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	const length = 4 // of a message's length, which counts itself
+	p.dead = append([]byte{'C', 0, 0, 0, byte(length + len(tag) + 1)}, tag+"\x00"...)
+}
+
+// loses reports whether what the server sends is not to be heard.
+func (p *proxy) loses(answer []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead == nil || !bytes.Contains(answer, p.dead) {
+		return false
+	}
+	p.dead = nil
+	p.lost++
+	return true
+}
+
+// losses returns how many answers were lost.
+func (p *proxy) losses() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
 }
 
 // cut closes all connections.

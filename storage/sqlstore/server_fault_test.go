@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -184,6 +185,80 @@ func TestServerConnectionsCut(t *testing.T) {
 	s := openServer(t, dsn)
 	defer shut(t, s)
 	disturbed(t, s, 10, p.cut)
+}
+
+// TestServerCommitUnheard lets no answer of the server to a COMMIT, or to what was
+// written before it, come to the store. In both cases the store asks the run's row
+// how far it is: each checkpoint is there once, and its owner goes on.
+func TestServerCommitUnheard(t *testing.T) {
+	t.Parallel()
+	for tag, unsure := range map[string]bool{
+		"COMMIT":   true,  // it is done, and nobody was told
+		"UPDATE 1": false, // it was undone as the connection was lost
+	} {
+		t.Run(tag, func(t *testing.T) {
+			t.Parallel()
+			direct := migrated(t)
+			p, dsn := newProxy(t, direct)
+			// The owner's own row is written on another connection, and later than all this.
+			s := openServer(t, dsn, sqlstore.Lease(time.Hour))
+			defer shut(t, s)
+			claim := owned(t, s, "a")
+			for n := range int64(20) {
+				p.lose(tag)
+				err := s.Commit(t.Context(), claim, checkpoint(n))
+				if unsure != errors.Is(err, storage.ErrUnsure) || !unsure && err != nil {
+					t.Fatalf("checkpoint %d: %v", n, err)
+				}
+				if err := commitSurely(t.Context(), s, claim, n); err != nil {
+					t.Fatalf("checkpoint %d once more: %v", n, err)
+				}
+				if got := p.losses(); got != int(n+1) {
+					t.Fatalf("%d answers were lost after %d checkpoints", got, n+1)
+				}
+			}
+			if got := whole(t, s, "a"); got != 20 {
+				t.Errorf("the run stands at %d", got)
+			}
+		})
+	}
+}
+
+// TestServerWritesUnheard loses the answer to the COMMIT of whatever else is
+// written, and does it once more, as its caller does: it is there once.
+func TestServerWritesUnheard(t *testing.T) {
+	t.Parallel()
+	p, dsn := newProxy(t, migrated(t))
+	s := openServer(t, dsn, sqlstore.Lease(time.Hour))
+	defer shut(t, s)
+	ctx := t.Context()
+	twice := func(what string, done error, write func() error) {
+		t.Helper()
+		was := p.losses()
+		p.lose("COMMIT")
+		if err := write(); !errors.Is(err, storage.ErrUnsure) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if p.losses() != was+1 {
+			t.Fatalf("%s: no answer was lost", what)
+		}
+		if err := write(); !errors.Is(err, done) {
+			t.Fatalf("%s, once more: %v, want %v", what, err, done)
+		}
+	}
+	twice("Create", storage.ErrExists, func() error { return s.Create(ctx, storage.Run{ID: "a"}) })
+	twice("PostJob", storage.ErrExists, func() error { return s.PostJob(ctx, storage.Job{ID: "j", Run: "b", Flow: "f"}) })
+	jobs, err := s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 1})
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("claimed %+v: %v", jobs, err)
+	}
+	twice("RenewJob", nil, func() error { return s.RenewJob(ctx, "j", jobs[0].Epoch, jobs[0].ClaimID, time.Hour) })
+	twice("EndJob", storage.ErrFenced, func() error {
+		return s.EndJob(ctx, storage.JobEnd{Job: "j", Epoch: jobs[0].Epoch, ClaimID: jobs[0].ClaimID, State: states.JobComplete})
+	})
+	if j, err := s.Job(ctx, "j"); err != nil || j.State != states.JobComplete {
+		t.Errorf("the job is %+v: %v", j, err)
+	}
 }
 
 // TestServerUnheard lets nothing through between a store and its server for longer
