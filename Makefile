@@ -11,7 +11,7 @@ EBB_SOAK ?= 100000
 
 .PHONY: help
 help: ## list the tasks
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
 build: ## build bin/ebb, one static binary
@@ -56,6 +56,10 @@ docs: ## rewrite the generated pages of docs/reference
 .PHONY: soak
 soak: ## run EBB_SOAK (100000) random flows, and the crash tests with EBB_CRASH_KILLS (5000) kills and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
 	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated' work
+
+.PHONY: fencing
+fencing: ## race for fences over 100000 checkpoints on each store: no write of a former owner, none lost
+	EBB_LONG_RACE=1 go test ./storage/... -run '/Fencing$$' -v -count 1 -timeout 2h
 
 .PHONY: ci
 ci: ## do all that a change must pass

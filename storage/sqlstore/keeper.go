@@ -52,6 +52,8 @@ type keeper struct {
 
 	mu      sync.Mutex
 	untold  bool               // something has come that others were not told of
+	lost    bool               // its connection
+	back    time.Time          // when it had one again
 	disturb context.CancelFunc // ends what the keeper waits for
 	stop    chan struct{}
 	done    sync.WaitGroup
@@ -135,6 +137,9 @@ func (k *keeper) loop(ctx context.Context) {
 		if err := k.keep(ctx); err == nil {
 			return
 		}
+		k.mu.Lock()
+		k.lost = true
+		k.mu.Unlock()
 		pause := time.NewTimer(rand.N(reconnectEvery)) //nolint:gosec // only a pause
 		select {
 		case <-pause.C:
@@ -180,6 +185,7 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 				return err
 			}
 			renew = now.Add(k.lease / 3)
+			k.regain(now)
 		}
 		if !now.Before(look) {
 			k.bell.sound()
@@ -201,6 +207,24 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 			return err
 		}
 	}
+}
+
+// regain notes that the owner shows itself again.
+func (k *keeper) regain(now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lost {
+		k.lost, k.back = false, now
+	}
+}
+
+// leaves reports whether a lease that ran out may be an outage's: the server was
+// away from here as well, and who lives has not had the time of a lease to show
+// itself again.
+func (k *keeper) leaves() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lost || !k.back.IsZero() && time.Since(k.back) < k.lease
 }
 
 // waits returns a context that ends when the keeper is disturbed, nil when it is
@@ -281,7 +305,19 @@ func (s *server) channel() string { return "ebb:" + s.schema }
 // alive reports whether an owner on a server lives: it has shown itself lately,
 // and if it is on this machine its process is there.
 func (r *ownerRow) alive() bool {
-	return r.Leased && (r.Machine == "" || r.Machine != machine() || running(r.PID))
+	return r.Leased && !r.gone()
+}
+
+// gone reports whether an owner on a server was a process of this machine, and is
+// none any more.
+func (r *ownerRow) gone() bool {
+	return r.Machine != "" && r.Machine == machine() && !running(r.PID)
+}
+
+// holds reports whether what an owner on a server has is to be left to it. One
+// that has resigned has a lease of zero.
+func (k *keeper) holds(r *ownerRow) bool {
+	return r.alive() || r.Lease > 0 && !r.gone() && k.leaves()
 }
 
 // inheritExpired frees what an owner on a server had, unless it is alive.
@@ -294,7 +330,7 @@ func (s *Store) inheritExpired(ctx context.Context, w *session, id string) (aliv
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, bury(ctx, w, id)
 	}
-	if err != nil || row.alive() {
+	if err != nil || s.keeper.holds(&row) {
 		return true, err
 	}
 	struck, err := w.exec(ctx, w.dialect.strike, id, row.Lease)
@@ -317,7 +353,7 @@ func (s *Store) buryExpired(ctx context.Context) error {
 	}
 	for i := range rows {
 		id := rows[i].ID
-		if rows[i].alive() {
+		if s.keeper.holds(&rows[i]) {
 			continue
 		}
 		err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {

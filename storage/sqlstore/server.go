@@ -25,6 +25,14 @@ const (
 	maxConnections = maxLanes + maxReaders + 1
 
 	connectTimeout = 10 * time.Second
+
+	// A connection on which nothing comes is asked after that time whether the other
+	// side is there, so often, and then given up: nothing waits for ever on one that
+	// was cut without a word.
+	probeAfter = 10 * time.Second
+	probeEvery = 5 * time.Second
+	probes     = 3
+
 	defaultSchema  = "ebb"
 )
 
@@ -73,6 +81,8 @@ func serverOf(dsn string) (*server, error) {
 	if config.ConnectTimeout == 0 || q.Get("connect_timeout") == "" {
 		config.ConnectTimeout = connectTimeout
 	}
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeAfter, Interval: probeEvery, Count: probes}}
+	config.DialFunc = dialer.DialContext
 	set := func(name, value string) {
 		if config.RuntimeParams[name] == "" {
 			config.RuntimeParams[name] = value

@@ -1,0 +1,203 @@
+//go:build unix
+
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A world is what tasks do outside of any store, by the key under which they do it.
+type world struct {
+	gate chan struct{} // until it is closed, what comes second in a flow waits
+
+	mu   sync.Mutex
+	done map[string]int
+	held int // tasks that wait at the gate
+}
+
+func newWorld() *world { return &world{gate: make(chan struct{}), done: map[string]int{}} }
+
+func (w *world) do(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done[key]++
+}
+
+// wait holds a task up until the gate is open, or it is told to stop.
+func (w *world) wait(ctx context.Context) error {
+	w.mu.Lock()
+	w.held++
+	w.mu.Unlock()
+	select {
+	case <-w.gate:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *world) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.held
+}
+
+// keys returns under how many keys something was done, and how often in all.
+func (w *world) keys() (keys, times int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range w.done {
+		times += n
+	}
+	return len(w.done), times
+}
+
+// A step leaves something in the world, and takes it back.
+func (w *world) step(name string, before func(context.Context) error) *atom.Atom {
+	return atom.Pair(name, func(ctx context.Context, in order) (int, error) {
+		if err := before(ctx); err != nil {
+			return 0, err
+		}
+		w.do(atom.IdempotencyKey(ctx))
+		return in.N, nil
+	}, func(ctx context.Context, _ order, _ atom.Outcome[int]) error {
+		w.do(atom.RevertKey(ctx))
+		return nil
+	}, atom.As(name))
+}
+
+// tour is three steps, the second held up at the gate, and a fourth that fails
+// when it is to.
+func tour(w *world) flow.Node {
+	at := func(context.Context) error { return nil }
+	return flow.Linear("tour", w.step("a", at), w.step("b", w.wait), w.step("c", at),
+		atom.Func("last", func(ctx context.Context, in order) (int, error) {
+			if in.N < 0 {
+				return 0, atom.Errorf("Full", "no room")
+			}
+			w.do(atom.IdempotencyKey(ctx))
+			return 0, nil
+		}, atom.As("last")))
+}
+
+// A told is a log in which conductors say that the store does not answer.
+type told struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (l *told) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.n += strings.Count(string(text), "the store does not answer")
+	return len(text), nil
+}
+
+func (l *told) outages() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
+
+// eventually waits for a fact.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for began := time.Now(); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 5*time.Minute {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// longOutage is set for a server that is down for half a minute, rather than until
+// all have noticed.
+const longOutage = "EBB_LONG_OUTAGE"
+
+// TestPostgresRestarted stops a PostgreSQL server under two conductors in the
+// middle of their work, and starts it again when both have noticed: they go on,
+// nothing fails or is undone on account of it, and no work is lost.
+func TestPostgresRestarted(t *testing.T) {
+	t.Parallel()
+	cluster := postgrestest.NewCluster(t)
+	if _, err := sqlstore.Migrate(t.Context(), cluster.DSN()); err != nil {
+		t.Fatal(err)
+	}
+	const conductors, slots, posted = 2, 8, 60
+	w := newWorld()
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	defer stop()
+	var logs [conductors]told
+	stores := make([]*sqlstore.Store, conductors)
+	for i := range stores {
+		store, err := sqlstore.Open(t.Context(), cluster.DSN())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores[i] = store
+		log := hclog.New(&hclog.LoggerOptions{Output: &logs[i], Level: hclog.Error})
+		c, err := conductor.New(store, conductor.NewCatalog().Add(1, tour(w)), conductor.WithSlots(slots), conductor.WithLogger(log))
+		if err != nil {
+			t.Fatal(err)
+		}
+		serving.Go(func() {
+			if err := errors.Join(c.Run(ctx), store.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range posted {
+		n := i
+		if i%5 == 0 {
+			n = -1
+		}
+		post(t, stores[0], jobs.Job{ID: fmt.Sprint(i), Flow: "tour", Input: order{N: n}})
+	}
+	eventually(t, "all slots are taken", func() bool { return w.waiting() == conductors*slots })
+	cluster.Stop()
+	close(w.gate) // what is done now cannot be recorded
+	for i := range logs {
+		eventually(t, "the conductors notice", func() bool { return logs[i].outages() > 0 })
+	}
+	if os.Getenv(longOutage) != "" {
+		time.Sleep(30 * time.Second)
+	}
+	cluster.Start()
+	var left []storage.Job
+	eventually(t, "all jobs end", func() bool {
+		var err error
+		left, err = stores[0].JobList(t.Context(), storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}})
+		return err == nil && len(left) == 0
+	})
+	for i := range posted {
+		want := states.FlowSuccess
+		if i%5 == 0 {
+			want = states.FlowReverted
+		}
+		wantRun(t, stores[0], fmt.Sprint(i), want)
+	}
+	keys, times := w.keys()
+	if want := 4*posted + posted/5*2; keys != want { // of a failed run: three steps, and three that take them back
+		t.Errorf("something was done under %d keys, want %d", keys, want)
+	}
+	t.Logf("%d steps, done %d times", keys, times)
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package postgrestest
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Cluster is a PostgreSQL server of a test's own, which it may stop. It is
+// reached by a socket in a folder of its own, so that it takes no port.
+type Cluster struct {
+	tb   testing.TB
+	bin  string // folder of the server's programs
+	dir  string
+	data string
+	who  *syscall.Credential // as whom it runs; nil is as the test does
+	proc *exec.Cmd           // nil when it is stopped
+}
+
+// NewCluster starts a server that is stopped and deleted when the test ends.
+// Where PostgreSQL's programs are not there the test is skipped: they are looked
+// for in EBB_TEST_INITDB, the folder of initdb, then where systems put them.
+func NewCluster(tb testing.TB) *Cluster {
+	tb.Helper()
+	c := &Cluster{tb: tb, bin: programs()}
+	if c.bin == "" {
+		tb.Skip("needs initdb: install a PostgreSQL server, or set EBB_TEST_INITDB to the folder of its programs")
+	}
+	if os.Getuid() == 0 { // as whom PostgreSQL refuses to run
+		if c.who = postgres(); c.who == nil {
+			tb.Skip("needs a user postgres, as PostgreSQL does not run as root")
+		}
+	}
+	var err error
+	if c.dir, err = os.MkdirTemp("", "ebbpg"); err != nil { // the name of a socket must be short
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		c.Stop()
+		if err := os.RemoveAll(c.dir); err != nil {
+			tb.Error(err)
+		}
+	})
+	c.data = filepath.Join(c.dir, "data")
+	if c.who != nil {
+		if err := os.Chown(c.dir, int(c.who.Uid), int(c.who.Gid)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if out, err := c.command("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", c.data).CombinedOutput(); err != nil {
+		tb.Fatalf("initdb: %v\n%s", err, out)
+	}
+	c.Start()
+	return c
+}
+
+// DSN returns the database of the cluster, to which parameters can be added with &.
+func (c *Cluster) DSN() string {
+	q := url.Values{"host": {c.dir}}
+	return "postgres://postgres@/postgres?" + q.Encode()
+}
+
+// Start starts the server, and returns when it takes connections.
+func (c *Cluster) Start() {
+	c.tb.Helper()
+	var log bytes.Buffer
+	c.proc = c.command("postgres", "-D", c.data, "-k", c.dir, "-c", "listen_addresses=")
+	c.proc.Stderr = &log
+	c.proc.WaitDelay = time.Minute // for processes of its own that outlive it
+	if err := c.proc.Start(); err != nil {
+		c.tb.Fatal(err)
+	}
+	const patience = 3 * time.Minute
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := c.ping()
+		if err == nil {
+			return
+		}
+		if time.Since(began) > patience {
+			c.Stop()
+			c.tb.Fatalf("the server does not start: %v\n%s", err, log.String())
+		}
+	}
+}
+
+func (c *Cluster) ping() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.DSN())
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// Stop stops the server at once, as a crash would, without any end for those who
+// are connected.
+func (c *Cluster) Stop() {
+	if c.proc == nil {
+		return
+	}
+	_ = c.proc.Process.Signal(syscall.SIGQUIT) // an immediate shutdown
+	_ = c.proc.Wait()                          // which is no success
+	c.proc = nil
+}
+
+func (c *Cluster) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), filepath.Join(c.bin, program), args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.who}
+	return cmd
+}
+
+// programs returns the folder of initdb, "" where there is none.
+func programs() string {
+	if dir := os.Getenv("EBB_TEST_INITDB"); dir != "" {
+		return dir
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		dir := filepath.Dir(path)
+		if _, err := exec.LookPath(filepath.Join(dir, "postgres")); err == nil {
+			return dir
+		}
+	}
+	newest, best := "", 0
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is well formed
+	for _, path := range found {
+		dir := filepath.Dir(path)
+		version, err := strconv.Atoi(strings.TrimPrefix(filepath.Dir(dir), "/usr/lib/postgresql/"))
+		if err == nil && version > best {
+			newest, best = dir, version
+		}
+	}
+	return newest
+}
+
+// postgres returns who the user postgres is, nil where there is none.
+func postgres() *syscall.Credential {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil
+	}
+	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	if uidErr != nil || gidErr != nil {
+		return nil
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
