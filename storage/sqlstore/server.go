@@ -33,7 +33,7 @@ const (
 	probeEvery = 5 * time.Second
 	probes     = 3
 
-	defaultSchema  = "ebb"
+	defaultSchema = "ebb"
 )
 
 // A server is where a PostgreSQL database is found.
