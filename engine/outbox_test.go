@@ -29,8 +29,79 @@ func tells(n int) lang {
 	}
 }
 
-// TestOutbox sends what runs tell others: in order, again when it fails, and
-// again under the same id when the sender died in between.
+// unsent is a store whose process dies when it has sent a message and is to note
+// that, at the nth time.
+type unsent struct {
+	storage.Store
+
+	left int
+	die  func()
+}
+
+func (s *unsent) Sent(ctx context.Context, n ...int64) error {
+	if s.left == 0 {
+		s.die()
+		return storage.ErrClosed
+	}
+	s.left--
+	return s.Store.Sent(ctx, n...)
+}
+
+// TestOutboxSurvives lets the process die between sending each of the messages and
+// noting it: that one is sent again, under the same id, and all come in order.
+func TestOutboxSurvives(t *testing.T) {
+	t.Parallel()
+	const messages = 3
+	for nth := range messages {
+		onEachStore(t, func(t *testing.T, join func() storage.Store) {
+			store := join()
+			language := lang(func(*flow.Ask) flow.Growth {
+				g := done(nil)
+				for i := range messages {
+					g.Out = append(g.Out, flow.Message{To: "bus", Body: atom.MustEncode(i)})
+				}
+				return g
+			})
+			if _, err := newEngine(t, flow.Growing("f", language), engine.WithStore(store)).Run(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+			var bodies []string
+			ids := map[string]string{}
+			send := func(_ context.Context, out storage.Outgoing) error {
+				body := out.Body.String()
+				if id := ids[body]; id != "" && id != out.ID {
+					t.Errorf("%s was sent as %s and as %s", body, id, out.ID)
+				}
+				ids[body] = out.ID
+				bodies = append(bodies, body)
+				return nil
+			}
+			for _, left := range []int{nth, messages} {
+				ctx, die := context.WithTimeout(t.Context(), time.Hour)
+				dies := &unsent{store, left, die}
+				if err := newEngine(t, flow.Growing("f", language), engine.WithStore(dies)).Dispatch(ctx, send); err != nil {
+					t.Fatal(err)
+				}
+				die()
+			}
+			var want []string
+			for i := range messages {
+				want = append(want, fmt.Sprint(i))
+				if i == nth {
+					want = append(want, fmt.Sprint(i))
+				}
+			}
+			if diff := cmp.Diff(want, bodies); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+			if left, err := store.RunOutbox(t.Context(), "r", 0); err != nil || len(left) > 0 || len(ids) != messages {
+				t.Errorf("left over: %v, %v; ids %v", left, err, ids)
+			}
+		})
+	}
+}
+
+// TestOutbox sends what runs tell others: in order, and again when it fails.
 func TestOutbox(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := storage.Memory()

@@ -30,6 +30,21 @@ func (m *MemoryStore) Outgoing(ctx context.Context, now time.Time, limit int) ([
 	return out, nil
 }
 
+// RunOutbox returns what one run still has to send.
+func (m *MemoryStore) RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var out []Outgoing
+	for _, o := range m.outbox {
+		if o.Run == run && (limit == 0 || len(out) < limit) {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
 // Sent deletes what was sent.
 func (m *MemoryStore) Sent(ctx context.Context, n ...int64) error {
 	if err := m.enter(ctx); err != nil {

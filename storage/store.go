@@ -341,6 +341,11 @@ type Reader interface {
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
 	// RunTokens returns the open tokens of one run, ordered by path.
 	RunTokens(ctx context.Context, run string) ([]Token, error)
+	// RunOutbox returns up to limit things that one run still has to send, those
+	// that are parked included, in the order in which they were made. They outlive a
+	// run that is purged: nothing is returned for one that is not there and has left
+	// nothing. Limit 0 is all.
+	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
 	Token(ctx context.Context, id string) (Token, error)
 }
 

@@ -15,7 +15,7 @@ import (
 
 func (s *session) retryCommand() *cobra.Command {
 	var from, input string
-	var reverts bool
+	var reverts, messages bool
 	var w wish
 	cmd := &cobra.Command{
 		Use:   "retry RUN [ATOM]",
@@ -24,13 +24,23 @@ func (s *session) retryCommand() *cobra.Command {
 came after it is undone, as far as it was done, and runs again. Members of --input
 replace those of the run's input. A run of a language cannot go forward again.
 
+With --messages what the run sent in vain too often, and what is parked since, is
+sent again, also when the run has ended.
+
 With --revert what could not be undone is tried again, all of it or one ATOM, and
 then the undoing goes on. The exit status is 0 then when the run is REVERTED.`,
 		Example: `  ebb retry boot-4711 --from create-volume --input '{"size_gb": 10}'
   ebb retry --revert trip-k3v9x2ab
-  ebb retry --revert trip-k3v9x2ab BookHotel`,
+  ebb retry --revert trip-k3v9x2ab BookHotel
+  ebb retry --messages order-1`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if messages && len(args) == 1 {
+				return s.resend(cmd.Context(), args[0])
+			}
+			if messages {
+				return usagef("--messages is for all messages of a run: leave %s out", args[1])
+			}
 			if reverts {
 				path := ""
 				if len(args) == 2 {
@@ -55,8 +65,11 @@ then the undoing goes on. The exit status is 0 then when the run is REVERTED.`,
 	flags.StringVar(&from, "from", "", "the atom to go on from (default where it failed)")
 	flags.StringVarP(&input, "input", "i", "", "what to change of the input: JSON, @FILE, or - for standard input")
 	flags.BoolVar(&reverts, "revert", false, "try again what could not be undone")
+	flags.BoolVar(&messages, "messages", false, "send again what was parked because it could not be sent")
 	w.noWaitFlag(cmd)
-	cmd.MarkFlagsMutuallyExclusive("revert", "from")
+	cmd.MarkFlagsMutuallyExclusive("messages", "revert", "from")
+	cmd.MarkFlagsMutuallyExclusive("messages", "input")
+	cmd.MarkFlagsMutuallyExclusive("messages", "no-wait")
 	cmd.MarkFlagsMutuallyExclusive("revert", "input")
 	return cmd
 }

@@ -38,12 +38,21 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	if err != nil {
 		return unreachable(err)
 	}
+	messages, err := messagesOf(ctx, store, id)
+	if err != nil {
+		return err
+	}
 	t := recorded(&run, atoms, history)
 	if s.output == asJSON {
-		return s.showJSON(&run, atoms, t)
+		return s.showJSON(&run, atoms, t, messages)
 	}
 	for _, line := range t.lines(time.Now(), s.page()) {
 		fmt.Fprintln(s.out, line)
+	}
+	for i := range messages {
+		if messages[i].Parked {
+			fmt.Fprintln(s.out, messages[i].sentence(time.Now()))
+		}
 	}
 	if run.State.Ended() {
 		writeEnd(s.out, &run, s.page())
@@ -78,7 +87,7 @@ func (s *session) explain(ctx context.Context, store storage.Store, id string) e
 	return nil
 }
 
-func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree) error {
+func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree, messages []message) error {
 	list := make([]jsonAtom, 0, len(atoms))
 	for i := range atoms {
 		if atoms[i].Path != flow.GrowingPath { // the run's own record, which is the run
@@ -94,5 +103,7 @@ func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree) erro
 
 		Atoms  []jsonAtom `json:"atoms"`
 		Undone []string   `json:"undone"` // paths in the order in which they were undone
-	}{runJSON(run), list, undone})
+
+		Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
+	}{runJSON(run), list, undone, messagesJSON(messages)})
 }

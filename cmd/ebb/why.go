@@ -50,6 +50,7 @@ type standing struct {
 	tokens  map[string]*storage.Token // open ones, by the atom's path
 	letters []storage.Letter
 	machine *sm4c.Waiting         // what its language says; nil when that is nothing
+	sends   []message             // what it still has to send
 	place   *storage.LimitedError // the limit by which there is no place for it; nil when there is one
 }
 
@@ -89,6 +90,9 @@ func standingOf(ctx context.Context, store storage.Store, id string) (*standing,
 	}
 	if _, w.letters, err = store.Bell(ctx, id); err != nil {
 		return nil, unreachable(err)
+	}
+	if w.sends, err = messagesOf(ctx, store, id); err != nil {
+		return nil, err
 	}
 	if w.place, err = store.Limited(ctx, id); err != nil {
 		return nil, unreachable(err)

@@ -38,6 +38,8 @@ type jsonStanding struct {
 	Waits   []jsonWait   `json:"waits"`
 	Wakes   []wake       `json:"wakes"`
 
+	Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
+
 	Machine *sm4c.Waiting `json:"machine,omitempty"` // what its language says
 }
 
@@ -46,6 +48,7 @@ func (w *standing) json() jsonStanding {
 	j := jsonStanding{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Hold: run.Hold,
 		Failure: failureJSON(run.Failure), Waits: []jsonWait{}, Wakes: []wake{}, Machine: w.machine,
+		Messages: messagesJSON(w.sends),
 	}
 	if o := w.owner; o != nil {
 		j.Owner = &jsonOwner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}

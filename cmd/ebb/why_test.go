@@ -50,6 +50,14 @@ var standings = map[string]func(w *standing){
 		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
 		w.atoms = []storage.Atom{{Path: "Late", State: states.TaskRunning}}
 	},
+	"sending": func(w *standing) {
+		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
+		w.sends = []message{
+			{Outgoing: storage.Outgoing{ID: "m1", Run: "trip-1", Target: "bus", Attempts: 20, Parked: true, Error: "the bus says 503"}, behind: 2},
+			{Outgoing: storage.Outgoing{ID: "m2", Run: "trip-1", Attempts: 1, Error: "no route", NotUntil: start.Add(time.Minute)}},
+			{Outgoing: storage.Outgoing{ID: "m3", Run: "trip-1", Target: "mail"}},
+		}
+	},
 	"undo failed": func(w *standing) {
 		w.owner, w.run.State, w.run.Outcome, w.run.Undo = nil, states.FlowFailure, storage.FailedOutcome, storage.UndoFailed
 		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertFailure: busy}}

@@ -18,6 +18,9 @@ func (w *standing) sentences(now time.Time) []string {
 	for i := range waits {
 		list = append(list, w.sentence(&waits[i], now))
 	}
+	for i := range w.sends {
+		list = append(list, w.sends[i].sentence(now))
+	}
 	return append(list, w.advice(waits)...)
 }
 

@@ -15,8 +15,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 WHERE NOT parked AND (not_until IS NULL OR not_until <= ?)
   AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.run = o.run AND e.target = o.target AND e.n < o.n)
 ORDER BY n LIMIT ? + 0`
-	deleteOutgoing = `DELETE FROM outbox WHERE n = ?`
-	updateOutgoing = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
+	selectRunOutbox = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox WHERE run = ? ORDER BY n LIMIT ? + 0`
+	deleteOutgoing  = `DELETE FROM outbox WHERE n = ?`
+	updateOutgoing  = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
 )
 
 func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.Outgoing) error {
@@ -32,6 +33,15 @@ func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.O
 
 // Outgoing returns what wants to be sent.
 func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, selectOutgoing, micros(now), limitOr(limit))
+}
+
+// RunOutbox returns what one run still has to send.
+func (s *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, selectRunOutbox, run, limitOr(limit))
+}
+
+func (s *Store) outbox(ctx context.Context, query string, args ...any) ([]storage.Outgoing, error) {
 	var rows []struct {
 		N        int64
 		ID       string
@@ -43,9 +53,7 @@ func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 		Parked   bool
 		Error    string
 	}
-	err := s.view(ctx, func(r *session) error {
-		return r.all(ctx, &rows, selectOutgoing, micros(now), limitOr(limit))
-	})
+	err := s.view(ctx, func(r *session) error { return r.all(ctx, &rows, query, args...) })
 	out := make([]storage.Outgoing, len(rows))
 	for i, r := range rows {
 		out[i] = storage.Outgoing{

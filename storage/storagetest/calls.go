@@ -59,6 +59,7 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Definition", errOf(s.Definition(ctx, "h"))},
 			{"Definitions", errOf(s.Definitions(ctx, ""))},
 			{"Outgoing", errOf(s.Outgoing(ctx, at(1), 0))},
+			{"RunOutbox", errOf(s.RunOutbox(ctx, "a", 0))},
 			{"Sent", s.Sent(ctx, 1)},
 			{"Unsent", s.Unsent(ctx, storage.Outgoing{N: 1})},
 			{"Purge", errOf(s.Purge(ctx, "a"))},

@@ -324,6 +324,10 @@ func (f *faulty) Sent(ctx context.Context, n ...int64) error {
 	return f.do(ctx, Call{Method: "Sent"}, func() error { return f.Store.Sent(ctx, n...) })
 }
 
+func (f *faulty) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
+	return answer(ctx, f, Call{Method: "RunOutbox", Run: run}, func() ([]storage.Outgoing, error) { return f.Store.RunOutbox(ctx, run, limit) })
+}
+
 func (f *faulty) Unsent(ctx context.Context, out storage.Outgoing) error {
 	return f.do(ctx, Call{Method: "Unsent", Run: out.Run}, func() error { return f.Store.Unsent(ctx, out) })
 }
