@@ -3,6 +3,7 @@ package asl
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -43,6 +44,9 @@ func (w *walk) amount(n *amount, least, most int64) (int64, *fault) {
 		return 0, f
 	}
 	found, ok := asWhole(value)
+	if ok && least == 0 && found < 0 {
+		return 0, runtimeFault("Expected non-negative integer for %s, got '%d' instead.", strings.TrimSuffix(n.field, "Path"), found)
+	}
 	if !ok || found < least || found > most {
 		return 0, runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", n.field, plain(value), n.path.Text())
 	}

@@ -89,7 +89,7 @@ func (c *checker) dynamic(n *node) {
 
 // intrinsic reads the call of an intrinsic function.
 func (c *checker) intrinsic(n *node) expression {
-	p := &callParser{text: n.Str, field: n.Key}
+	p := &callParser{text: n.Str}
 	call, err := p.whole()
 	if err != nil {
 		fix := ""

@@ -67,7 +67,7 @@ func TestData(t *testing.T) {
 		},
 		{
 			"intrinsic", `{"Type": "Pass", "Parameters": {"x.$": "States.ArrayGetItem($.a, 3)"}, "End": true}`, `{"a":[]}`,
-			`States.IntrinsicFailure: ` + inS + `The intrinsic function States.ArrayGetItem failed: the array has no element 3`,
+			`States.IntrinsicFailure: ` + inS + `The function 'States.ArrayGetItem($.a, 3)' had the following error: the array has no element 3`,
 		},
 		{
 			"large output", `{"Type": "Pass", "Parameters": {"a.$": "$.a", "b.$": "$.a"}, "End": true}`, `{"a":"` + strings.Repeat("x", 200_000) + `"}`,
@@ -91,7 +91,7 @@ func TestData(t *testing.T) {
 		},
 		{
 			"no choice", `{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": true, "Next": "Other"}]}`, `{"a": 1}`,
-			`States.NoChoiceMatched: ` + inS + `Failed to transition out of the state. The state does not point to a next state.`,
+			`States.Runtime: ` + inS + `Failed to transition out of the state. The state does not point to a next state.`,
 		},
 		{
 			"seconds", `{"Type": "Wait", "SecondsPath": "$.s", "End": true}`, `{"s": -1}`,

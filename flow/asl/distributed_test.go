@@ -127,8 +127,9 @@ func TestDistributedMap(t *testing.T) {
 			input: `{"n": 2}`, want: `[{"k":"a","v":1,"s":"STATE_DATA"},{"k":"b","v":2,"s":"STATE_DATA"}]`, children: 2,
 		},
 		{
-			name: "selector that fails", fields: `"ItemSelector": {"v.$": "$$.Map.Item.Value.a"},` + reads(``), input: `{}`, items: []string{`{"b":5}`},
-			want: in(`The JSONPath '$$.Map.Item.Value.a' specified for the field 'v.$' could not be found in the input '{}'`),
+			name: "selector that fails", fields: `"ItemSelector": {"v.$": "States.Format('{}', $$.Map.Item.Value.a)"},` + reads(``), input: `{}`, items: []string{`{"b":5}`},
+			want: in(`The function 'States.Format('{}', $$.Map.Item.Value.a)' had the following error: ` +
+				`The JsonPath argument for the field '$.Map.Item.Value.a' could not be found in the input '{}'`),
 		},
 		{
 			name: "batches", fields: `"ItemBatcher": {"MaxItemsPerBatch": 2, "BatchInput": {"x.$": "$.x"}},` + reads(``), input: `{"x": 7}`,
@@ -205,8 +206,8 @@ func TestMapRunEvents(t *testing.T) {
 	w := &stock{items: []string{`1`}, breaks: asl.ReadItems}
 	m := distributedMachine(t, "JSONPath", reads(``)+`"Retry": [{"ErrorEquals": ["States.ItemReaderFailed"], "MaxAttempts": 1}],`, "STANDARD", each)
 	s := simulate(t, m, `{}`, w.task)
-	attempt := []string{"MapStateStarted E", "MapRunStarted E", "MapRunFailed E", "MapStateFailed E"}
-	want := slices.Concat([]string{"ExecutionStarted", "MapStateEntered E"}, attempt, attempt, []string{"ExecutionFailed"})
+	attempt := []string{"MapStateStarted E", "MapRunStarted E", "MapRunFailed E"}
+	want := slices.Concat([]string{"ExecutionStarted", "MapStateEntered E"}, attempt, attempt, []string{"MapStateFailed E", "ExecutionFailed"})
 	if diff := cmp.Diff(want, s.types()); diff != "" || endOf(s) != "States.ItemReaderFailed: it broke" {
 		t.Errorf("ended with %s (-want +got):\n%s", endOf(s), diff)
 	}

@@ -45,37 +45,36 @@ func (d *datum) look() (any, *fault) {
 	return tree, nil
 }
 
-// get returns what a path names, and whether that is there.
-func (v *view) get(path *jsonpath.Path) (value any, found bool, f *fault) {
+// find returns what a path names, or why it is not there.
+func (v *view) find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *fault) {
 	doc, f := v.document(path)
 	if f != nil {
-		return nil, false, f
+		return nil, nil, f
 	}
 	value, err := path.Get(doc)
-	if _, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
-		return nil, false, nil
+	if missing, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
+		return nil, missing, nil
 	}
 	if err != nil {
-		return nil, false, runtimeFault("%v", err)
+		return nil, nil, runtimeFault("%v", err)
 	}
-	return value, true, nil
+	return value, nil, nil
+}
+
+// get returns what a path names, and whether that is there.
+func (v *view) get(path *jsonpath.Path) (value any, found bool, f *fault) {
+	value, missing, f := v.find(path)
+	return value, missing == nil && f == nil, f
 }
 
 // resolve returns what a path in a field of a state names. AWS words the failure
 // "Invalid path '$.x' : No results for path: $['x']".
 func (v *view) resolve(path *jsonpath.Path) (any, *fault) {
-	doc, f := v.document(path)
-	if f != nil {
-		return nil, f
+	value, missing, f := v.find(path)
+	if f == nil && missing != nil {
+		f = runtimeFault("Invalid path '%s' : %s", underRoot(path), missing.Reason)
 	}
-	value, err := path.Get(doc)
-	if missing, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
-		return nil, runtimeFault("Invalid path '%s' : %s", path.Text(), missing.Reason)
-	}
-	if err != nil {
-		return nil, runtimeFault("%v", err)
-	}
-	return value, nil
+	return value, f
 }
 
 // apply returns the part of d that an InputPath or OutputPath names.
@@ -99,12 +98,33 @@ type pathExpression struct {
 	path  *jsonpath.Path
 }
 
+// evaluate returns what the path names. As on AWS, an element behind the end of an
+// array is null here, and nowhere else.
 func (e *pathExpression) evaluate(v *view) (any, *fault) {
-	value, found, f := v.get(e.path)
-	if f == nil && !found {
-		f = localFault(profiles[v.walk.machine.profile].pathFailure,
-			"The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", e.path.Text(), e.field, v.input.encoded())
-		f.also = statesParameterPath
+	value, missing, f := v.find(e.path)
+	if f != nil || missing == nil || missing.BehindEnd {
+		return value, f
 	}
-	return value, f
+	input := v.input
+	if e.path.Root() == jsonpath.RootContext {
+		input = treeDatum(v.walk.context())
+	}
+	f = runtimeFault("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", underRoot(e.path), e.field, input.encoded())
+	return nil, v.walk.pathFault(f)
+}
+
+// underRoot is how causes tell a path into the context object: as the context
+// object sees it. Others are told as they are written.
+func underRoot(path *jsonpath.Path) string {
+	if path.Root() == jsonpath.RootContext {
+		return path.Text()[1:]
+	}
+	return path.Text()
+}
+
+// pathFault gives the fault of a path in a payload template the name that it has
+// under the profile.
+func (w *walk) pathFault(f *fault) *fault {
+	f.name, f.also = profiles[w.machine.profile].pathFailure, statesParameterPath
+	return f
 }

@@ -26,6 +26,7 @@ const (
 	statesTolerated         = "States.ExceedToleratedFailureThreshold"
 	statesItemReader        = "States.ItemReaderFailed"
 	statesResultWriter      = "States.ResultWriterFailed"
+	statesReferencePath     = "States.ReferencePathConflict"
 )
 
 // A fault is why a state failed, as Retry and Catch see it and histories show
@@ -111,6 +112,10 @@ func (f *fault) matches(entry string, p Profile) bool {
 	return entry == f.name || f.also != "" && entry == f.also
 }
 
+// ends reports whether the fault ends the execution, whatever state it arose in: no
+// level around has a say, and the history tells of its end alone.
+func (f *fault) ends(p Profile) bool { return f.name == statesRuntime && !profiles[p].allMatchesAll }
+
 // output is what a Catch hands on, {"Error", "Cause"}.
 func (f *fault) output() map[string]any {
 	out := map[string]any{"Error": f.name}
@@ -127,7 +132,7 @@ func (f *fault) output() map[string]any {
 var knownErrors = []string{
 	statesAll, statesTimeout, statesHeartbeatTimeout, statesTaskFailed, statesPermissions, statesRuntime,
 	statesDataLimitExceeded, statesResultPath, statesParameterPath, statesBranchFailed, statesNoChoiceMatched,
-	statesIntrinsicFailure, statesQueryEvaluation, statesTolerated, statesItemReader, statesResultWriter,
+	statesIntrinsicFailure, statesQueryEvaluation, statesTolerated, statesItemReader, statesResultWriter, statesReferencePath,
 }
 
 // reserved reports whether an error's name belongs to the language though the

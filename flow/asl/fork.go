@@ -10,7 +10,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/jsonata"
-	"github.com/ebbflow/ebb/internal/jsonpath"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -93,7 +92,10 @@ func (w *walk) items(v *view) (*datum, *fault) {
 	case w.read != nil:
 		return w.read, nil
 	case m.path != nil:
-		value, f := v.resolve(m.path)
+		value, missing, f := v.find(m.path)
+		if f == nil && missing != nil { // AWS has a name and words of its own for it
+			f = &fault{name: statesReferencePath, cause: fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.input.encoded()), local: true}
+		}
 		return treeDatum(value), f
 	case m.items != nil:
 		items, f := m.items.of(v)
@@ -114,11 +116,7 @@ func (w *walk) noArray(found *datum) *fault {
 	case w.state.language == inJSONata:
 		return localFault(statesQueryEvaluation, "Map state input must be an array but was: %s", shown(found))
 	case m.path != nil:
-		path := m.path.Text()
-		if m.path.Root() == jsonpath.RootContext {
-			path = path[1:] // AWS shows it as the context object sees it
-		}
-		return runtimeFault("Reference path \"%s\" must point to array.", path)
+		return runtimeFault("Reference path \"%s\" must point to array.", underRoot(m.path))
 	}
 	return runtimeFault("Reference path \"$\" must point to array.")
 }
@@ -149,13 +147,13 @@ func (w *walk) beginChild() error {
 		w.run(s.branches[w.ask.Index].start, group.input)
 		return nil
 	}
-	w.iterationEvent("MapIterationStarted", s.name, w.ask.Index)
 	input, f := w.item()
-	if f != nil {
+	if f != nil { // so the iteration never starts
 		w.tell(f)
 		w.fail(f)
 		return nil
 	}
+	w.iterationEvent("MapIterationStarted", s.name, w.ask.Index)
 	w.ctx, w.ctxQuery = nil, nil
 	w.run(s.items.processor.start, input)
 	return nil
@@ -184,6 +182,7 @@ func (w *walk) joined(results []atom.Value) (step, *fault) {
 	w.childEnded()
 	before := w.last
 	w.event(w.state.kind.String()+"StateSucceeded", nil)
+	told := w.last
 	w.last = before // the exit follows from what the success follows from
 	var result *datum
 	if s := w.state; s.items != nil && s.items.distributed != nil && len(results) == 1 { // the map run has put them together
@@ -191,10 +190,15 @@ func (w *walk) joined(results []atom.Value) (step, *fault) {
 	} else {
 		result = arrayOf(results)
 	}
-	if result.tooLarge() {
-		return step{}, limitFault(w.state.name)
+	var out step
+	f := limitFault(w.state.name)
+	if !result.tooLarge() {
+		out, f = w.leave(&w.state.out, result)
 	}
-	return w.leave(&w.state.out, result)
+	if f != nil {
+		w.last = told // and a failure from the success itself
+	}
+	return out, f
 }
 
 // arrayOf returns an array of results. Those who have none have null.
@@ -215,10 +219,12 @@ func arrayOf(results []atom.Value) *datum {
 // joinFailed goes on when a branch has failed and the others were ended.
 func (w *walk) joinFailed(failure *atom.Failure) *fault {
 	w.childEnded()
-	w.aborted(w.ask.Cause.Aborted)
-	w.event(w.state.kind.String()+"StateFailed", nil)
 	f := taskFault(failure, w.state.name)
 	f.local = f.name == statesDataLimitExceeded
+	if !f.ends(w.machine.profile) {
+		w.aborted(w.ask.Cause.Aborted)
+		w.broken = true
+	}
 	if name := profiles[w.machine.profile].branchFailure; name != "" && w.state.kind == parallelState {
 		f = &fault{name: name, also: f.name, cause: f.cause, local: true}
 	}
@@ -254,10 +260,16 @@ func (w *walk) aborted(paths []string) {
 		if w.ofMapRun(parts) {
 			continue
 		}
-		if s, _ := w.nodeState(parts[len(parts)-1]); s != nil {
-			w.namedEvent(s.kind.String()+"StateAborted", s.name)
+		s, _ := w.nodeState(parts[len(parts)-1])
+		if s == nil {
+			continue
+		}
+		if s.items != nil && s.items.distributed != nil {
+			w.namedEvent("MapRunAborted", s.name)
 			w.last = last
 		}
+		w.namedEvent(s.kind.String()+"StateAborted", s.name)
+		w.last = last
 	}
 }
 

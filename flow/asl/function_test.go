@@ -59,8 +59,8 @@ func TestIntrinsics(t *testing.T) {
 	} {
 		m := parse(t, alone(`{"Type": "Pass", "Parameters": {"x.$": `+quoted(c.call)+`}, "OutputPath": "$.x", "End": true}`))
 		got := strings.TrimPrefix(ending(simulate(t, m, c.input, nil)), "SUCCEEDED ")
-		if i := strings.Index(got, " failed: "); i >= 0 {
-			got = got[i+len(" failed: "):]
+		if _, problem, failed := strings.Cut(got, "' had the following error: "); failed {
+			got = problem
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.call, got, c.want)

@@ -1,6 +1,8 @@
 package asl
 
 import (
+	"strings"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/jsonata"
@@ -66,6 +68,7 @@ var enteredTypes, exitedTypes = func() (entered, exited [len(kindNames)]string) 
 func (w *walk) enter(s *state, input *datum) {
 	w.state, w.input, w.enteredAt = s, input, w.ask.Now
 	w.tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
+	w.broken, w.brokeAt = false, 0
 	w.spent += jsonata.MaxSteps - w.steps
 	w.steps, w.before = jsonata.MaxSteps, w.last
 	w.record(flow.Event{Type: enteredTypes[s.kind], Name: s.name, Key: "input", Body: input.encoded()})
@@ -74,10 +77,12 @@ func (w *walk) enter(s *state, input *datum) {
 
 // evaluationFailed tells of a query that has no good result. On AWS the event
 // follows from what entering the state followed from, if nothing has happened
-// since.
+// since; in a catcher, from what the failure that was caught followed from.
 func (w *walk) evaluationFailed(f *fault) {
-	atOnce := w.last == w.entered
-	if atOnce && !f.follows {
+	switch {
+	case w.brokeAt > 0:
+		w.last = w.brokeAt
+	case w.last == w.entered && !f.follows:
 		w.last = w.before
 	}
 	details := newDetails()
@@ -87,8 +92,15 @@ func (w *walk) evaluationFailed(f *fault) {
 	}
 	f.tell(details)
 	w.event("EvaluationFailed", ended(details))
-	if kind := w.state.kind; atOnce && (kind == parallelState || kind == mapState) {
-		w.event(kind.String()+"StateFailed", nil)
+	w.broken = w.state.kind == parallelState || w.state.kind == mapState
+}
+
+// tellBroken tells the history that the Parallel or Map state has failed, for it is
+// not tried again.
+func (w *walk) tellBroken() {
+	if w.broken {
+		w.broken, w.brokeAt = false, w.last
+		w.event(w.state.kind.String()+"StateFailed", nil)
 	}
 }
 
@@ -115,20 +127,20 @@ func (w *walk) succeed(output *datum) {
 	w.growth.End.Note = w.endNote()
 }
 
-// fail ends the level with a fault.
+// fail ends the level with a fault. Of a level inside, the history is told what
+// ends with it, unless the execution does: then that is all it is told.
 func (w *walk) fail(f *fault) {
 	w.growth.End = &flow.End{Failure: f.failure()}
 	if w.ask.Index < 0 {
 		w.record(flow.Event{Type: "ExecutionFailed", Details: f.details()})
 		return
 	}
-	before := w.last
-	owner := w.owner()
-	if owner != nil && owner.kind == mapState {
-		w.iterationEvent("MapIterationFailed", owner.name, w.ask.Index)
-		w.last = before
-	}
-	if w.state != owner {
+	if owner := w.owner(); w.state != owner && !f.ends(w.machine.profile) { // else nothing of the level has begun
+		before := w.last
+		if owner != nil && owner.kind == mapState {
+			w.iterationEvent("MapIterationFailed", owner.name, w.ask.Index)
+			w.last = before
+		}
 		switch w.state.kind {
 		case taskState, waitState, parallelState, mapState:
 			w.namedEvent(w.state.kind.String()+"StateAborted", w.state.name)
@@ -149,10 +161,19 @@ func (w *walk) overdue() {
 	w.growth.End = &flow.End{Failure: f.failure(), TimedOut: true}
 }
 
-// stopped tells the history that the run was ended from outside.
+// stopped tells the history that the run was ended from outside. AWS says nothing of
+// the states that were at work, but map runs are things of their own, which end, too.
 func (w *walk) stopped() {
 	if w.ask.Index >= 0 {
 		return
+	}
+	for _, path := range w.ask.Cause.Aborted {
+		parts := strings.Split(path, "/")
+		s, index := w.nodeState(parts[len(parts)-1])
+		if s != nil && index < 0 && s.items != nil && s.items.distributed != nil && !w.ofMapRun(parts) {
+			w.namedEvent("MapRunAborted", s.name)
+			w.last = 0
+		}
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
 	if failure := w.ask.Cause.Failure; failure != nil {

@@ -14,6 +14,7 @@ import (
 // States.Format('Hello {}', $.name).
 type intrinsic struct {
 	name     string
+	text     string // the whole call, of which this may be an argument
 	function function
 	args     []expression
 }
@@ -45,9 +46,35 @@ func (e *intrinsic) evaluate(v *view) (any, *fault) {
 	}
 	value, err := e.function.call(args, v.walk.random)
 	if err != nil {
-		return nil, localFault(statesIntrinsicFailure, "The intrinsic function States.%s failed: %v", e.name, err)
+		return nil, localFault(statesIntrinsicFailure, functionError+"%v", e.text, err)
 	}
 	return value, nil
+}
+
+// functionError begins the cause of every failure of a call, with the whole call as
+// it is written: AWS does not say which of nested ones it was.
+const functionError = "The function '%s' had the following error: "
+
+// argumentPath is a path among the arguments of a call. AWS words its failure unlike
+// that of a path by itself, always as States.Runtime, and tells the state's input
+// even when the path leads into the context object.
+type argumentPath struct {
+	call string // the whole of it
+	path *jsonpath.Path
+}
+
+func (e *argumentPath) evaluate(v *view) (any, *fault) {
+	value, missing, f := v.find(e.path)
+	switch {
+	case f != nil || missing == nil:
+		return value, f
+	case missing.Unfit:
+		f = runtimeFault(functionError+"%s", e.call, missing.Reason)
+	default:
+		f = runtimeFault(functionError+"The JsonPath argument for the field '%s' could not be found in the input '%s'",
+			e.call, underRoot(e.path), v.input.encoded())
+	}
+	return nil, v.walk.pathFault(f)
 }
 
 // random returns random bits. An undo, which is given none, takes them from what
@@ -88,7 +115,6 @@ func (e literalValue) evaluate(*view) (any, *fault) { return e.value, nil }
 type callParser struct {
 	text  string
 	pos   int
-	field string           // whose value it is, for messages
 	paths []*jsonpath.Path // among the arguments
 }
 
@@ -139,7 +165,7 @@ func (p *callParser) call(depth int) (expression, error) {
 	if length < 0 {
 		length = len(rest)
 	}
-	e := &intrinsic{name: rest[:length]}
+	e := &intrinsic{name: rest[:length], text: p.text}
 	if e.function, ok = functions[e.name]; !ok {
 		return nil, &unknownFunctionError{e.name}
 	}
@@ -243,5 +269,5 @@ scan:
 		return nil, err
 	}
 	p.paths = append(p.paths, path)
-	return &pathExpression{field: p.field, path: path}, nil
+	return &argumentPath{call: p.text, path: path}, nil
 }

@@ -41,15 +41,16 @@ var profiles = [...]struct {
 	taskTimeout   int64  // seconds that a Task state without TimeoutSeconds has; 0: no end
 	failNeedsBoth bool   // a Fail state without Error or Cause is warned of
 	pathFailure   string // what a path in a payload template that names nothing makes a state fail with
+	choiceFailure string // what a Choice state fails with when no rule holds and there is no Default
 	branchFailure string // what a failed branch makes a Parallel state fail with; "": the branch's own error
 	allMatchesAll bool   // States.ALL matches States.Runtime and States.DataLimitExceeded, too
 }{
 	AWS: {
 		name: "aws", nameLength: 80,
-		pathFailure: statesRuntime,
+		pathFailure: statesRuntime, choiceFailure: statesRuntime,
 	},
 	Spec2016: {
 		name: "spec2016", nameLength: 128, taskTimeout: 60, failNeedsBoth: true,
-		pathFailure: statesParameterPath, branchFailure: statesBranchFailed, allMatchesAll: true,
+		pathFailure: statesParameterPath, choiceFailure: statesNoChoiceMatched, branchFailure: statesBranchFailed, allMatchesAll: true,
 	},
 }

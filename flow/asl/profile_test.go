@@ -23,6 +23,8 @@ func TestProfiles(t *testing.T) {
 	output := func(catch string) string {
 		return `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "exec:x", "OutputPath": "$.no", "Catch": [{"ErrorEquals": ["` + catch + `"], ` + caught
 	}
+	const choice = `{"StartAt": "S", "States": {"S": {"Type": "Choice", "Choices": [{"Variable": "$", "IsNull": true, "Next": "S"}]}, "E": {"Type": "Succeed"}}}`
+	const noChoice = inS + "Failed to transition out of the state. The state does not point to a next state."
 	const cause = inS + "The JSONPath '$.no' specified for the field 'x.$' could not be found in the input '{}'"
 	for _, c := range []struct{ name, definition, aws, spec string }{
 		{"a branch fails", parallel("Other"), "FAILED Mine: why", "FAILED States.BranchFailed: why"},
@@ -30,6 +32,7 @@ func TestProfiles(t *testing.T) {
 		{"caught as a failed branch", parallel("States.BranchFailed"), "FAILED Mine: why", "SUCCEEDED {}"},
 		{"not a failed task", parallel("States.TaskFailed"), "SUCCEEDED {}", "FAILED States.BranchFailed: why"},
 		{"a path in Parameters", path("Other"), "FAILED States.Runtime: " + cause, "FAILED States.ParameterPathFailure: " + cause},
+		{"no rule holds", choice, "FAILED States.Runtime: " + noChoice, "FAILED States.NoChoiceMatched: " + noChoice},
 		{"caught by its name", path("States.ParameterPathFailure"), "SUCCEEDED {}", "SUCCEEDED {}"},
 		{"States.ALL and Parameters", path("States.ALL"), "FAILED States.Runtime: " + cause, "SUCCEEDED {}"},
 		{

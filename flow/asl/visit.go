@@ -39,7 +39,9 @@ func (w *walk) choose() (step, *fault) {
 		}
 	}
 	if s.out.next == nil {
-		return step{}, localFault(statesNoChoiceMatched, "Failed to transition out of the state. The state does not point to a next state.")
+		f := localFault(profiles[w.machine.profile].choiceFailure, "Failed to transition out of the state. The state does not point to a next state.")
+		f.also = statesNoChoiceMatched
+		return step{}, f
 	}
 	return w.leave(&s.out, v.input)
 }

@@ -40,6 +40,8 @@ type walk struct {
 	child     *startedExecution // that the task has started; nil when it starts none
 	token     string            // of the task's next attempt; "" when it has none
 	attempted bool              // the state's node was run
+	broken    bool              // the Parallel or Map state has failed, which the history is yet to be told
+	brokeAt   int64             // what that event followed from when it was told; 0: it was not
 	paused    bool              // the node to come only waits for the state to be begun again
 	ctx       map[string]any    // the context object; nil until it is asked for
 	ctxQuery  *datum            // the same for JSONata
@@ -257,6 +259,7 @@ func (w *walk) settled(out step, f *fault) (*state, *datum) {
 	switch {
 	case f != nil:
 		w.tell(f)
+		w.tellBroken()
 		w.fail(f)
 		return nil, nil
 	case out.waits:

@@ -147,9 +147,10 @@ func (w *walk) rescue(f *fault) (step, *fault) {
 			break
 		}
 		w.tries[i]++
-		w.ctx, w.ctxQuery = nil, nil
+		w.ctx, w.ctxQuery, w.broken = nil, nil, false
 		return w.again(r.delay(w.tries[i], w.ask.Random))
 	}
+	w.tellBroken()
 	for i := range s.catch {
 		if f.matchesAny(s.catch[i].errors, w.machine.profile) {
 			return w.catches(i, f)

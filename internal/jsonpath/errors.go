@@ -39,6 +39,13 @@ type NotFoundError struct {
 	// Reason is what AWS prints behind "Invalid path '$.x' : ", for example
 	// "No results for path: $['x']".
 	Reason string
+	Step   string // the step that led nowhere: a member's name, or an index
+	// BehindEnd: all but the last step is there, and that is the index of an array
+	// with fewer elements.
+	BehindEnd bool
+	// Unfit: a step takes a value for an array that is none, of which AWS tells in
+	// words of its own wherever a path fails.
+	Unfit bool
 }
 
 func (e *NotFoundError) Error() string {

@@ -3,6 +3,7 @@ package jsonpath
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // Get returns what the path names in a document: for a definite path its value,
@@ -17,7 +18,7 @@ func (p *Path) Get(doc any) (any, error) {
 	}
 	value, resolved := p.lookup(doc)
 	if resolved < len(p.steps) {
-		return nil, &NotFoundError{p.text, p.missing(doc, resolved)}
+		return nil, p.missing(doc, resolved)
 	}
 	return value, nil
 }
@@ -28,7 +29,7 @@ func (p *Path) compute(doc any) (value any, err error) {
 	if p.definite {
 		var resolved int
 		if value, resolved = p.lookup(doc); resolved < len(p.steps) {
-			return nil, &NotFoundError{p.text, p.missing(doc, resolved)}
+			return nil, p.missing(doc, resolved)
 		}
 	} else if value, err = p.collect(e, doc); err != nil {
 		return nil, p.overspent(err)
@@ -41,7 +42,7 @@ func (p *Path) compute(doc any) (value any, err error) {
 		return nil, p.overspent(err)
 	}
 	if reason != "" {
-		return nil, &NotFoundError{p.text, reason}
+		return nil, &NotFoundError{Path: p.text, Reason: reason}
 	}
 	return result, nil
 }
@@ -66,29 +67,34 @@ func (p *Path) overspent(err error) error {
 
 // missing says in AWS's words why a lookup got no further than the given number
 // of steps. The first four forms are those of Jayway JsonPath 2.0.
-func (p *Path) missing(doc any, resolved int) string {
+func (p *Path) missing(doc any, resolved int) *NotFoundError {
 	upTo := query{steps: p.steps[:resolved]}
 	parent, _ := upTo.lookup(doc)
 	s := &p.steps[resolved].selectors[0]
 	here := p.prefix(resolved)
+	last := resolved == len(p.steps)-1
+	e := &NotFoundError{Path: p.text, Step: s.name}
 	if s.kind == selectIndex {
-		switch list := parent.(type) {
-		case []any:
-			return "No results for path: " + p.prefix(len(p.steps))
-		case nil:
-			return "The path " + here + " is null"
-		default:
-			text, _ := json.Marshal(list) // a value json cannot print is left out
-			return fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index, shorten(string(text)))
-		}
+		e.Step = strconv.Itoa(s.index)
 	}
-	if _, ok := parent.(map[string]any); !ok {
-		return fmt.Sprintf("Property %s not found in path %s", p.prefix(resolved + 1)[len(here):], here)
+	list, isList := parent.([]any)
+	_, isObject := parent.(map[string]any)
+	switch {
+	case s.kind == selectIndex && isList:
+		e.Reason, e.BehindEnd = "No results for path: "+p.prefix(len(p.steps)), last && s.index >= len(list)
+	case s.kind == selectIndex && parent == nil:
+		e.Reason = "The path " + here + " is null"
+	case s.kind == selectIndex:
+		text, _ := json.Marshal(parent) // a value json cannot print is left out
+		e.Reason, e.Unfit = fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index, shorten(string(text))), true
+	case !isObject:
+		e.Reason = fmt.Sprintf("Property %s not found in path %s", p.prefix(resolved + 1)[len(here):], here)
+	case last:
+		e.Reason = "No results for path: " + p.prefix(len(p.steps))
+	default:
+		e.Reason = "Missing property in path " + p.prefix(resolved+1)
 	}
-	if resolved == len(p.steps)-1 {
-		return "No results for path: " + p.prefix(len(p.steps))
-	}
-	return "Missing property in path " + p.prefix(resolved+1)
+	return e
 }
 
 // lookup follows the steps of a definite query. It returns how many led

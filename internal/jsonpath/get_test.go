@@ -190,7 +190,7 @@ func TestGetNotFound(t *testing.T) {
 		"$.limits.max()":     "max() takes an array, found an object",
 		"$.depths.keys()":    "keys() takes an object, found an array",
 		"$..absent.avg()":    "avg() found no number in the array",
-		"$$.absent":          "No results for path: $$['absent']",
+		"$$.absent":          "No results for path: $['absent']",
 		"$v.absent.a":        "Missing property in path $v['absent']",
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -29,7 +29,11 @@ func (p *Path) Normalised() string {
 // prefix returns the normalised path of the first n steps.
 func (p *Path) prefix(n int) string {
 	var b strings.Builder
-	p.spellRoot(&b)
+	if p.root == RootContext {
+		b.WriteByte('$') // as the context object sees it
+	} else {
+		p.spellRoot(&b)
+	}
 	spellSteps(&b, p.steps[:n], true)
 	return b.String()
 }
