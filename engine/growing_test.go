@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/listen"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -333,6 +334,8 @@ func TestNested(t *testing.T) {
 		s.took()
 		s.do = nil
 
+		var seen listen.Capture
+		opts = append(opts, engine.WithObserver(seen.Observe))
 		eng = build(flow.Child{Flow: "inner", Detached: true, ID: "free"}, false)
 		res, err = eng.Run(t.Context(), "r")
 		if err != nil || res.Output().String() != `{"child":"free"}` {
@@ -342,8 +345,21 @@ func TestNested(t *testing.T) {
 		if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeRunExists {
 			t.Errorf("a run was begun twice: %v", err)
 		}
+		for _, of := range []string{"r", "again"} { // that it could not begin again is none of its own
+			if open, err := eng.Detached(t.Context(), of); err != nil || len(open) != map[string]int{"r": 1}[of] {
+				t.Errorf("%s has begun %v, %v", of, open, err)
+			}
+		}
+		if told := seen.Events(); !slices.ContainsFunc(told, func(ev engine.Event) bool {
+			return ev.Kind == engine.RunDetached && ev.Run == "r" && ev.Name == "free"
+		}) {
+			t.Errorf("nobody was told of the detached run: %v", told)
+		}
 		if _, err := eng.Run(t.Context(), "free"); err != nil {
 			t.Errorf("the detached run: %v", err)
+		}
+		if open, err := eng.Detached(t.Context(), "r"); err != nil || len(open) != 0 {
+			t.Errorf("still open: %v, %v", open, err)
 		}
 		wantActs(t, s, "a")
 	})

@@ -44,7 +44,7 @@ func (d *driver) load(snap *storage.Snapshot) error {
 	for n := range d.s.Open {
 		targets[n.Path] = timerKey{node: n, atom: -1}
 		if n.Spec.Kind == flow.Nested && !n.Spec.Child.Detached {
-			d.children[d.childID(n)] = n
+			d.children[d.childOf(n)] = n
 		}
 	}
 	d.loadTokens(snap, targets)

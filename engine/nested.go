@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -13,21 +12,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// childID returns the id of the run that a node's present attempt begins.
-func (d *driver) childID(n *scheduler.Node) string {
-	if id := n.Spec.Child.ID; id != "" {
-		return id
-	}
-	id := d.claim.Run + "/" + n.Path
-	if n.Rec.Attempt > 1 {
-		id += "@" + strconv.Itoa(int(n.Rec.Attempt))
-	}
-	return id
+// childOf returns the id of the run that a node's present attempt begins.
+func (d *driver) childOf(n *scheduler.Node) string {
+	return childID(d.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
 }
 
 // spawn begins the run of a node, in the commit that begins the node.
 func (d *driver) spawn(n *scheduler.Node) error {
-	id, child := d.childID(n), n.Spec.Child
+	id, child := d.childOf(n), n.Spec.Child
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
 	if _, err := d.e.store.Run(d.storing, id); err == nil {
 		ev.Failure = &atom.Failure{
@@ -63,6 +55,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		d.ended = append(d.ended, ev)
 	}
 	if child.Detached {
+		d.note(Event{Path: n.Path, Kind: RunDetached, Name: id})
 		return nil
 	}
 	d.children[id] = n
@@ -102,7 +95,7 @@ func (d *driver) rejoin() error {
 		if n.Spec.Kind != flow.Nested || !n.Awaits() {
 			continue
 		}
-		id := d.childID(n)
+		id := d.childOf(n)
 		run, err := d.e.store.Run(d.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
@@ -157,7 +150,7 @@ func (d *driver) childEnded(l *storage.Letter) error {
 
 // undoChild undoes what a node did by letting its run be undone.
 func (d *driver) undoChild(n *scheduler.Node) error {
-	id := d.childID(n)
+	id := d.childOf(n)
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Revert: true, Result: atom.Null}
 	run, err := d.e.store.Run(d.storing, id)
 	switch {
@@ -189,7 +182,7 @@ func (d *driver) undoChild(n *scheduler.Node) error {
 // dropChild no longer waits for the run of a node. The run ends, unless it is to
 // be left alone.
 func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
-	id := d.childID(n)
+	id := d.childOf(n)
 	if d.children[id] != n {
 		return nil
 	}

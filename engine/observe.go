@@ -16,6 +16,7 @@ const (
 	LanguageEvent                  // the flow's language wrote a line of its history
 	ProgressMade                   // an atom said how far it is
 	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
+	RunDetached                    // an atom began a run that it does not wait for: whoever wants it driven at once can, see [Engine.Detached]
 )
 
 // An Event is what an observer is told. What it tells of is committed. What is
@@ -33,7 +34,7 @@ type Event struct {
 	Inner    bool          // the node is there for structure: a fork, one of its children, or the root of a growing flow
 	Reverts  bool          // the atom can be undone
 	Result   atom.Value    // when To is SUCCESS
-	Name     string        // LanguageEvent: its type
+	Name     string        // LanguageEvent: its type; RunDetached: the id of the run
 	Progress float64       // ProgressMade: from 0 to 1
 	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
 	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert

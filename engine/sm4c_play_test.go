@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
@@ -50,6 +52,7 @@ type machinePlay struct {
 	outside storage.Store              // of those who are no process
 	inside  atomic.Pointer[dyingStore] // of the process that lives now
 	end     *conformance.MachineEnd
+	beside  func(run string) // drives a run that is not waited for
 
 	mu      sync.Mutex
 	replies *conformance.Replies
@@ -152,35 +155,35 @@ func (p *machinePlay) live(ctx context.Context) error {
 	}
 }
 
-// drive drives the run, and then those that it has begun and not waited for.
+// drive drives the run, and beside it those that it begins and does not wait for.
 func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
-	if err := p.driveOne(ctx, eng, playedRun); err != nil {
-		return err
-	}
-	runs, err := eng.Store().Runs(ctx, storage.RunQuery{})
-	if err != nil {
-		return nil //nolint:nilerr // it has died, or waited for long enough
-	}
-	for i := range runs {
-		if !runs[i].State.Ended() {
-			if err := p.driveOne(ctx, eng, runs[i].ID); err != nil {
-				return err
+	var group errgroup.Group
+	p.beside = func(run string) {
+		group.Go(func() error {
+			res, err := eng.Run(ctx, run)
+			if res != nil || errors.Is(err, engine.ErrStopped) || errors.Is(err, errDied) {
+				return nil
 			}
-		}
+			return err
+		})
 	}
-	return nil
-}
-
-func (*machinePlay) driveOne(ctx context.Context, eng *engine.Engine, run string) error {
-	res, err := eng.Run(ctx, run)
-	if res != nil || errors.Is(err, engine.ErrStopped) || errors.Is(err, errDied) {
-		return nil
+	left, err := eng.Detached(ctx, playedRun)
+	if err != nil {
+		return nil //nolint:nilerr // it has died at once
 	}
-	return err
+	for _, run := range append(left, playedRun) {
+		p.beside(run)
+	}
+	return group.Wait()
 }
 
 func (p *machinePlay) engine(s storage.Store) (*engine.Engine, error) {
-	return engine.New(p.flows[playedFlow].Flow(), engine.WithStore(s), engine.WithTasks(p), engine.WithCatalog(p.flows))
+	return engine.New(p.flows[playedFlow].Flow(), engine.WithStore(s), engine.WithTasks(p), engine.WithCatalog(p.flows),
+		engine.WithObserver(func(ev engine.Event) {
+			if ev.Kind == engine.RunDetached {
+				p.beside(ev.Name)
+			}
+		}))
 }
 
 func (p *machinePlay) parse() error {

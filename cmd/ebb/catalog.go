@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -116,35 +115,4 @@ func fileOfFlow(dir, name string) string {
 		}
 	}
 	return ""
-}
-
-// seeOff drives the runs that a run has begun and not waited for to where they
-// rest, and those that these have begun. How they end changes nothing for it.
-func (j *journey) seeOff(ctx context.Context, drive func(context.Context, string) error) error {
-	for open := []string{j.id}; len(open) > 0; open = open[1:] {
-		atoms, err := j.store.Atoms(ctx, open[0])
-		if err != nil {
-			return unreachable(err)
-		}
-		for i := range atoms {
-			var id string
-			if atoms[i].Kind != storage.KindRun || atoms[i].Result.Data.Decode(&id) != nil {
-				continue
-			}
-			run, err := j.store.Run(ctx, id)
-			switch {
-			case errors.Is(err, storage.ErrNotFound) || err == nil && run.Parent != open[0]:
-				continue // it was waited for, and gave a text
-			case err != nil:
-				return unreachable(err)
-			}
-			if !run.State.Ended() {
-				if err := drive(ctx, id); err != nil {
-					return err
-				}
-			}
-			open = append(open, id)
-		}
-	}
-	return nil
 }

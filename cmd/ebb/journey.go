@@ -37,11 +37,18 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	stopShow := sync.OnceFunc(show.stop)
 	defer stopShow()
 	moved, state := false, ""
+	heeding, cancel := context.WithCancel(ctx)
+	defer cancel()
+	company := &escort{session: j.session}
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
 		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			moved = true
+			if ev.Kind == engine.RunDetached {
+				company.join(heeding, ev.Name)
+				return
+			}
 			if ev.Run != j.id { // it is one that the run has begun
 				return
 			}
@@ -53,13 +60,14 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	if err != nil {
 		return err
 	}
-	heeding, done := j.heed(ctx, eng, show)
+	company.eng = eng
+	done := j.heed(heeding, cancel, eng, show)
+	company.joinAll(heeding, j.id)
 	result, err := drive(heeding, eng)
-	if result != nil && result.Run.State.Ended() {
-		if err := j.seeOff(heeding, func(ctx context.Context, id string) error { return j.seeOffOne(ctx, eng, id) }); err != nil {
-			show.notice(err.Error())
-		}
+	if result == nil { // it did not come to rest, and this process is to end
+		cancel()
 	}
+	company.running.Wait()
 	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now nobody moves it
 		if run, held := j.hold(ctx); held {
 			show.happened(engine.Event{Run: j.id, Kind: engine.FlowChanged, From: state, To: run.State.String(), Time: run.Updated})
@@ -103,19 +111,6 @@ func (j *journey) rested(run *storage.Run, show reporter, err error) error {
 	}
 }
 
-// seeOffOne drives a run that was not waited for, and says so when it did not end
-// well.
-func (j *journey) seeOffOne(ctx context.Context, eng *engine.Engine, id string) error {
-	res, err := eng.Run(ctx, id)
-	if res == nil {
-		return err
-	}
-	if err != nil {
-		j.session.noticef("run %s, which was not waited for, is %s", id, res.Run.State)
-	}
-	return nil
-}
-
 // hold suspends the run, which this process moves no more. It reports false when
 // somebody else does.
 func (j *journey) hold(ctx context.Context) (storage.Run, bool) {
@@ -153,11 +148,9 @@ func (j *journey) stopped(err error, moved bool) error {
 // heed suspends the run on the first Ctrl-C and stops it on the second, and on
 // SIGTERM, whose sender means the process and not the run. While somebody else
 // moves the run, the first Ctrl-C ends the waiting. The third is not heeded: it
-// ends the process there and then. It returns a context that ends when the
-// process is to stop; and what ends the heeding, and tells whether the run was to
-// be suspended.
-func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (heeding context.Context, done func() (asked bool)) {
-	ctx, cancel := context.WithCancel(ctx)
+// ends the process there and then. When the process is to stop it calls stop. It
+// returns what ends the heeding, and tells whether the run was to be suspended.
+func (j *journey) heed(ctx context.Context, stop func(), eng *engine.Engine, show reporter) (done func() (asked bool)) {
 	asked := false
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -169,7 +162,7 @@ func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (
 			case sig := <-signals:
 				if sig == syscall.SIGTERM || asked || !j.mine(ctx) {
 					signal.Stop(signals)
-					cancel()
+					stop()
 					return
 				}
 				asked = true
@@ -180,11 +173,10 @@ func (j *journey) heed(ctx context.Context, eng *engine.Engine, show reporter) (
 			}
 		}
 	})
-	return ctx, func() bool {
+	return func() bool {
 		signal.Stop(signals)
 		close(quit)
 		listening.Wait()
-		cancel()
 		return asked
 	}
 }

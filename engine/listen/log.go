@@ -46,7 +46,7 @@ func defaults(l *Levels) {
 // which is for its own readers.
 func (l *Levels) of(ev *engine.Event) hclog.Level {
 	switch ev.Kind {
-	case engine.LanguageEvent:
+	case engine.LanguageEvent, engine.RunDetached: // the run tells of itself
 		return hclog.Off
 	case engine.ProgressMade:
 		return l.Progress

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// childID returns the id of the run that an attempt of a node begins.
+func childID(run, path string, attempt int, child *flow.Child) string {
+	if child.ID != "" {
+		return child.ID
+	}
+	id := run + "/" + path
+	if attempt > 1 {
+		id += "@" + strconv.Itoa(attempt)
+	}
+	return id
+}
+
+// Detached returns the ids of the runs that a run has begun and does not wait for,
+// of those that these have begun, and so on, as far as they have not ended: parents
+// before children. [Engine.Run] does not drive them, [Engine.Serve] does. An observer
+// is told of each as it is begun, see [RunDetached].
+func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
+	var open []string
+	for todo := []string{run}; len(todo) > 0; todo = todo[1:] {
+		atoms, err := e.store.Atoms(ctx, todo[0])
+		if err != nil {
+			return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
+		}
+		for i := range atoms {
+			var spec flow.Spec
+			if atoms[i].Kind != storage.KindRun || atoms[i].Spec.Decode(&spec) != nil || spec.Child == nil || !spec.Child.Detached {
+				continue
+			}
+			id := childID(todo[0], atoms[i].Path, atoms[i].Attempt, spec.Child)
+			child, err := e.store.Run(ctx, id)
+			switch {
+			case errors.Is(err, storage.ErrNotFound) || err == nil && child.Parent != todo[0]:
+				continue // it could not be begun, or was removed since
+			case err != nil:
+				return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
+			case !child.State.Ended():
+				open = append(open, id)
+			}
+			todo = append(todo, id)
+		}
+	}
+	return open, nil
+}
