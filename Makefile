@@ -54,8 +54,8 @@ docs: ## rewrite the generated pages of docs/reference
 	go test ./states -update
 
 .PHONY: soak
-soak: ## run EBB_SOAK (100000) random flows, and the crash tests with EBB_CRASH_KILLS (5000) kills and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
-	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated' work
+soak: ## run EBB_SOAK (100000) random flows, EBB_CRASH_KILLS (5000) kills of flows in Go, ASL and SM4C, and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
+	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated|Fsync|DiskFull' work
 
 .PHONY: fencing
 fencing: ## race for fences over 100000 checkpoints on each store: no write of a former owner, none lost

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 			})
 		}
 		main()
-	}, "gorun": gorun})
+	}, "gorun": gorun, "goflow": goflow})
 }
 
 // TestScripts runs whole sessions of the command, see testdata/script.
