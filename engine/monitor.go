@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"runtime/debug"
+	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/storage"
@@ -64,14 +66,22 @@ func (d *driver) doubt() {
 	d.call()
 }
 
-// assure returns an error when the run was taken over by somebody else. What
-// executes is then told to stop as when the process is to: nothing is written, and
-// nothing is undone, as whoever has the run now sees to that.
+// assurance is how long a store may take to say whose a run is: with a lease of ten
+// seconds, the owner of one that says nothing has stopped before others may think
+// so.
+const assurance = 3 * time.Second
+
+// assure returns an error when the run was taken over by somebody else, or when the
+// store does not say whether. What executes is then told to stop as when the process
+// is to: nothing is written, and nothing is undone, as whoever has the run sees to
+// that.
 func (d *driver) assure() error {
 	if !d.doubted.Swap(false) || !d.owns() {
 		return nil
 	}
-	run, err := d.e.store.Run(d.storing, d.claim.Run)
+	ctx, cancel := context.WithTimeout(d.storing, assurance)
+	defer cancel()
+	run, err := d.e.store.Run(ctx, d.claim.Run)
 	if err == nil && (run.ClaimID != d.claim.ID || run.Owner == "") {
 		err = storage.ErrFenced
 	}

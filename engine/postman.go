@@ -62,8 +62,11 @@ func (e *Engine) deliverNoMore(d *driver) {
 // fails is asked again a little later.
 func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 	defer close(gone)
+	var undertaker sync.WaitGroup
+	undertaker.Go(func() { e.watchBurials(idle) })
+	defer undertaker.Wait()
 	const pause = 100 * time.Millisecond
-	since, buried := int64(0), int64(0)
+	since := int64(0)
 	for {
 		rung := e.store.Rung()
 		var again <-chan time.Time
@@ -78,13 +81,28 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 			since = now
 			e.post.ring(rings)
 		}
+		select {
+		case <-rung:
+		case <-again:
+		case <-idle:
+			return
+		}
+	}
+}
+
+// watchBurials lets the runs look whether they are still this engine's whenever the
+// store's owner may have been taken for dead. It asks nothing of a database, which
+// may not answer just then.
+func (e *Engine) watchBurials(idle <-chan struct{}) {
+	buried := int64(0)
+	for {
+		rung := e.store.Rung()
 		if n := e.store.Buried(); n != buried {
 			buried = n
 			e.post.doubtAll()
 		}
 		select {
 		case <-rung:
-		case <-again:
 		case <-idle:
 			return
 		}

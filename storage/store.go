@@ -248,8 +248,10 @@ type Store interface {
 	// Buried returns how often somebody took this store's owner for dead, since the
 	// store was opened and as far as it knows: a process that was stopped for longer
 	// than its lease, or whose lock was taken away. What it had is free, so claims
-	// from before may be void; the fence keeps them from writing. The number rises
-	// before the channel of Rung is closed, and the owner lives again from then on.
+	// from before may be void; the fence keeps them from writing. One that is cut off
+	// from its database counts as such before others may think so, and again as long
+	// as that lasts. The number rises before the channel of Rung is closed, and the
+	// owner lives again from then on.
 	Buried() int64
 	// Owners returns the processes that own runs or did so lately.
 	Owners(ctx context.Context) ([]Owner, error)

@@ -52,6 +52,7 @@ type keeper struct {
 
 	mu      sync.Mutex
 	untold  bool               // something has come that others were not told of
+	shown   time.Time          // when the lease was last prolonged
 	lost    bool               // its connection
 	back    time.Time          // when it had one again
 	disturb context.CancelFunc // ends what the keeper waits for
@@ -100,7 +101,7 @@ func newKeeper(ctx context.Context, s *Store) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.owner = owner
+	s.owner, k.shown = owner, now
 	k.done.Go(func() { k.loop(context.WithoutCancel(ctx)) })
 	return k, nil
 }
@@ -137,9 +138,7 @@ func (k *keeper) loop(ctx context.Context) {
 		if err := k.keep(ctx); err == nil {
 			return
 		}
-		k.mu.Lock()
-		k.lost = true
-		k.mu.Unlock()
+		k.miss()
 		pause := time.NewTimer(rand.N(reconnectEvery)) //nolint:gosec // only a pause
 		select {
 		case <-pause.C:
@@ -162,7 +161,7 @@ func (k *keeper) stopped() bool {
 // keep does the keeper's work on one connection, until it is lost or the keeper
 // stops, which is no error.
 func (k *keeper) keep(ctx context.Context) (err error) {
-	bounded, cancel := context.WithTimeout(ctx, connectTimeout)
+	bounded, cancel := context.WithTimeout(ctx, min(connectTimeout, max(k.lease/3, connectTimeout/2)))
 	defer cancel()
 	conn, err := pgx.ConnectConfig(bounded, k.server.config)
 	if err != nil {
@@ -209,12 +208,27 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 	}
 }
 
-// regain notes that the owner shows itself again.
-func (k *keeper) regain(now time.Time) {
+// regain notes that the owner has shown itself, with what was sent at that time.
+func (k *keeper) regain(sent time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.shown = sent
 	if k.lost {
-		k.lost, k.back = false, now
+		k.lost, k.back = false, sent
+	}
+}
+
+// miss notes that the owner could not show itself. When others may soon take it for
+// dead, it counts as buried by its own clock, so that those who have claims ask the
+// server for their runs, and stop where there is no answer.
+func (k *keeper) miss() {
+	k.mu.Lock()
+	k.lost = true
+	late := time.Since(k.shown) > k.lease/2
+	k.mu.Unlock()
+	if late {
+		k.buried.Add(1)
+		k.bell.sound()
 	}
 }
 
@@ -290,10 +304,10 @@ func (k *keeper) renew(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// exec runs a statement, for no longer than the lease could bear, and returns how
-// many rows it was about.
+// exec runs a statement, for no longer than until the next would have to show the
+// owner, and returns how many rows it was about.
 func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) (rows int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, max(k.lease, time.Second))
+	ctx, cancel := context.WithTimeout(ctx, max(k.lease/3, time.Second))
 	defer cancel()
 	tag, err := conn.Exec(ctx, spellPostgres(query), args...)
 	return tag.RowsAffected(), err

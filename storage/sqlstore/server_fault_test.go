@@ -181,10 +181,10 @@ func disturbed(t *testing.T, s *sqlstore.Store, times int, disturb func()) {
 // server, again and again.
 func TestServerConnectionsCut(t *testing.T) {
 	t.Parallel()
-	p, dsn := newProxy(t, migrated(t))
+	p, dsn := postgrestest.NewProxy(t, migrated(t))
 	s := openServer(t, dsn)
 	defer shut(t, s)
-	disturbed(t, s, 10, p.cut)
+	disturbed(t, s, 10, p.Cut)
 }
 
 // TestServerCommitUnheard lets no answer of the server to a COMMIT, or to what was
@@ -199,13 +199,13 @@ func TestServerCommitUnheard(t *testing.T) {
 		t.Run(tag, func(t *testing.T) {
 			t.Parallel()
 			direct := migrated(t)
-			p, dsn := newProxy(t, direct)
+			p, dsn := postgrestest.NewProxy(t, direct)
 			// The owner's own row is written on another connection, and later than all this.
 			s := openServer(t, dsn, sqlstore.Lease(time.Hour))
 			defer shut(t, s)
 			claim := owned(t, s, "a")
 			for n := range int64(20) {
-				p.lose(tag)
+				p.Lose(tag)
 				err := s.Commit(t.Context(), claim, checkpoint(n))
 				if unsure != errors.Is(err, storage.ErrUnsure) || !unsure && err != nil {
 					t.Fatalf("checkpoint %d: %v", n, err)
@@ -213,7 +213,7 @@ func TestServerCommitUnheard(t *testing.T) {
 				if err := commitSurely(t.Context(), s, claim, n); err != nil {
 					t.Fatalf("checkpoint %d once more: %v", n, err)
 				}
-				if got := p.losses(); got != int(n+1) {
+				if got := p.Losses(); got != int(n+1) {
 					t.Fatalf("%d answers were lost after %d checkpoints", got, n+1)
 				}
 			}
@@ -228,18 +228,18 @@ func TestServerCommitUnheard(t *testing.T) {
 // written, and does it once more, as its caller does: it is there once.
 func TestServerWritesUnheard(t *testing.T) {
 	t.Parallel()
-	p, dsn := newProxy(t, migrated(t))
+	p, dsn := postgrestest.NewProxy(t, migrated(t))
 	s := openServer(t, dsn, sqlstore.Lease(time.Hour))
 	defer shut(t, s)
 	ctx := t.Context()
 	twice := func(what string, done error, write func() error) {
 		t.Helper()
-		was := p.losses()
-		p.lose("COMMIT")
+		was := p.Losses()
+		p.Lose("COMMIT")
 		if err := write(); !errors.Is(err, storage.ErrUnsure) {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if p.losses() != was+1 {
+		if p.Losses() != was+1 {
 			t.Fatalf("%s: no answer was lost", what)
 		}
 		if err := write(); !errors.Is(err, done) {
@@ -267,7 +267,7 @@ func TestServerWritesUnheard(t *testing.T) {
 func TestServerUnheard(t *testing.T) {
 	t.Parallel()
 	direct := migrated(t)
-	p, dsn := newProxy(t, direct)
+	p, dsn := postgrestest.NewProxy(t, direct)
 	lease := sqlstore.Lease(300 * time.Millisecond)
 	first := openServer(t, dsn+"&statement_timeout=2000", lease)
 	claim := owned(t, first, "a")
@@ -276,7 +276,7 @@ func TestServerUnheard(t *testing.T) {
 	}
 	second := openServer(t, direct, lease)
 	defer shut(t, second)
-	p.set(true)
+	p.Stick(true)
 	sent := make(chan error)
 	go func() { sent <- commitSurely(context.Background(), first, claim, 1) }()
 	var taken storage.Claim
@@ -292,7 +292,7 @@ func TestServerUnheard(t *testing.T) {
 	if err := second.Commit(t.Context(), taken, checkpoint(1)); err != nil {
 		t.Fatal(err)
 	}
-	p.set(false)
+	p.Stick(false)
 	if err := <-sent; !errors.Is(err, storage.ErrFenced) {
 		t.Errorf("the former owner's commit: %v, want %v", err, storage.ErrFenced)
 	}
@@ -346,6 +346,16 @@ func TestServerPassword(t *testing.T) {
 		_, err := sqlstore.Open(t.Context(), dsn)
 		if err == nil || strings.Contains(err.Error(), "sekret") {
 			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+}
+
+// soon waits until a condition holds.
+func soon(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 3*time.Minute {
+			t.Fatalf("waited in vain: %s", what)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package sqlstore_test
+package postgrestest
 
 import (
 	"bytes"
@@ -8,16 +8,15 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// A proxy stands between a store and its server. It can stop forwarding: then
+// A Proxy stands between a store and its server. It can stop forwarding: then
 // neither side hears of the other, and no connection is closed. It can close all
 // connections; or the one on which the server answers something, which the store
 // then never hears.
-type proxy struct {
+type Proxy struct {
 	listener net.Listener
 	network  string
 	server   string
@@ -31,8 +30,8 @@ type proxy struct {
 	done  sync.WaitGroup
 }
 
-// newProxy returns a proxy and the DSN that goes through it.
-func newProxy(t *testing.T, dsn string) (p *proxy, through string) {
+// NewProxy returns a proxy and the DSN that goes through it.
+func NewProxy(t testing.TB, dsn string) (p *Proxy, through string) {
 	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -47,7 +46,7 @@ func newProxy(t *testing.T, dsn string) (p *proxy, through string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &proxy{}
+	p = &Proxy{}
 	p.flows.L = &p.mu
 	p.network, p.server = pgNetwork(config)
 	if p.listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {
@@ -72,7 +71,7 @@ func pgNetwork(config *pgx.ConnConfig) (network, address string) {
 	return "tcp", net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
 }
 
-func (p *proxy) accept() {
+func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
@@ -92,7 +91,7 @@ func (p *proxy) accept() {
 }
 
 // forward passes on what comes, unless it is stuck, until something is lost.
-func (p *proxy) forward(to, from net.Conn, lost func([]byte) bool) {
+func (p *Proxy) forward(to, from net.Conn, lost func([]byte) bool) {
 	defer func() { _ = to.Close() }()
 	text := make([]byte, 1<<16)
 	for {
@@ -117,17 +116,17 @@ func (p *proxy) forward(to, from net.Conn, lost func([]byte) bool) {
 	}
 }
 
-// set stops forwarding, or goes on.
-func (p *proxy) set(stuck bool) {
+// Stick stops forwarding, or goes on.
+func (p *Proxy) Stick(stuck bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stuck = stuck
 	p.flows.Broadcast()
 }
 
-// lose has the next answer lost that ends a statement with such a tag, such as
+// Lose has the next answer lost that ends a statement with such a tag, such as
 // COMMIT, and the connection on which it came. The server has done it.
-func (p *proxy) lose(tag string) {
+func (p *Proxy) Lose(tag string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const length = 4 // of a message's length, which counts itself
@@ -135,7 +134,7 @@ func (p *proxy) lose(tag string) {
 }
 
 // loses reports whether what the server sends is not to be heard.
-func (p *proxy) loses(answer []byte) bool {
+func (p *Proxy) loses(answer []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.dead == nil || !bytes.Contains(answer, p.dead) {
@@ -146,15 +145,15 @@ func (p *proxy) loses(answer []byte) bool {
 	return true
 }
 
-// losses returns how many answers were lost.
-func (p *proxy) losses() int {
+// Losses returns how many answers were lost.
+func (p *Proxy) Losses() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost
 }
 
-// cut closes all connections.
-func (p *proxy) cut() {
+// Cut closes all connections.
+func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.conns {
@@ -163,19 +162,9 @@ func (p *proxy) cut() {
 	p.conns = nil
 }
 
-func (p *proxy) close() {
+func (p *Proxy) close() {
 	_ = p.listener.Close()
-	p.set(false)
-	p.cut()
+	p.Stick(false)
+	p.Cut()
 	p.done.Wait()
-}
-
-// soon waits until a condition holds.
-func soon(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > 3*time.Minute {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
