@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -22,10 +23,11 @@ func childID(run, path string, attempt int, child *flow.Child) string {
 	return id
 }
 
-// Detached returns the ids of the runs that a run has begun and does not wait for,
-// of those that these have begun, and so on, as far as they have not ended: parents
-// before children. [Engine.Run] does not drive them, [Engine.Serve] does. An observer
-// is told of each as it is begun, see [RunDetached].
+// Detached returns the ids of the runs that a run has begun and does not wait for, or
+// no longer, of those that these have begun, and so on, as far as they have not ended:
+// parents before children. [Engine.Run] does not drive them to their ends,
+// [Engine.Serve] does. An observer is told of those that are never waited for as they
+// are begun, see [RunDetached].
 func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
 	var open []string
 	for todo := []string{run}; len(todo) > 0; todo = todo[1:] {
@@ -35,8 +37,11 @@ func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
 		}
 		for i := range atoms {
 			var spec flow.Spec
-			if atoms[i].Kind != storage.KindRun || atoms[i].Spec.Decode(&spec) != nil || spec.Child == nil || !spec.Child.Detached {
+			if atoms[i].Kind != storage.KindRun || atoms[i].Spec.Decode(&spec) != nil || spec.Child == nil {
 				continue
+			}
+			if !spec.Child.Detached && (atoms[i].State == states.TaskRunning || atoms[i].State == states.TaskReverting) {
+				continue // its end is waited for
 			}
 			id := childID(todo[0], atoms[i].Path, atoms[i].Attempt, spec.Child)
 			child, err := e.store.Run(ctx, id)

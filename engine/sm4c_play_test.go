@@ -167,14 +167,19 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 			return err
 		})
 	}
-	left, err := eng.Detached(ctx, playedRun)
-	if err != nil {
-		return nil //nolint:nilerr // it has died at once
+	p.beside(playedRun)
+	for {
+		left, err := eng.Detached(ctx, playedRun)
+		if err != nil {
+			return nil //nolint:nilerr // it has died, or waited for long enough
+		}
+		for _, run := range left {
+			p.beside(run)
+		}
+		if err := group.Wait(); err != nil || len(left) == 0 {
+			return err
+		}
 	}
-	for _, run := range append(left, playedRun) {
-		p.beside(run)
-	}
-	return group.Wait()
 }
 
 func (p *machinePlay) engine(s storage.Store) (*engine.Engine, error) {

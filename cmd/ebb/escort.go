@@ -18,10 +18,11 @@ type escort struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
-	seen map[string]bool
+	with map[string]bool // those that it drives now, or that have come to rest
 }
 
-// joinAll drives those that were begun already, by another process perhaps.
+// joinAll drives those that were begun already: by another process perhaps, or they
+// were waited for and are no more.
 func (e *escort) joinAll(ctx context.Context, run string) {
 	open, err := e.eng.Detached(ctx, run)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) { // the run may still be to begin
@@ -32,23 +33,26 @@ func (e *escort) joinAll(ctx context.Context, run string) {
 	}
 }
 
-// join drives a run, unless it has joined before, and says so when it did not end
+// join drives a run, unless it does or did already, and says so when it did not end
 // well.
 func (e *escort) join(ctx context.Context, id string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.seen[id] {
+	if e.with[id] {
 		return
 	}
-	if e.seen == nil {
-		e.seen = map[string]bool{}
+	if e.with == nil {
+		e.with = map[string]bool{}
 	}
-	e.seen[id] = true
+	e.with[id] = true
 	e.running.Go(func() {
 		res, err := e.eng.Run(ctx, id)
 		_, owned := errors.AsType[*storage.OwnedError](err)
 		switch {
 		case owned || errors.Is(err, engine.ErrStopped): // others drive it, or will
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			delete(e.with, id)
 		case res != nil && err != nil:
 			e.session.noticef("run %s, which was not waited for, is %s", id, res.Run.State)
 		case err != nil:

@@ -66,6 +66,8 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	result, err := drive(heeding, eng)
 	if result == nil { // it did not come to rest, and this process is to end
 		cancel()
+	} else {
+		company.joinAll(heeding, j.id)
 	}
 	company.running.Wait()
 	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now nobody moves it
