@@ -14,6 +14,7 @@ type Call struct {
 	Attempt     int    // how often this incarnation was tried, from 1
 	Revert      bool   // the call undoes
 	Fence       int64  // the owner's fencing number, for systems that compare it
+	Trace       string // the W3C traceparent that the run was begun under; "" when there is none
 	Token       string // by which the attempt may be ended from elsewhere; "" when it may not
 }
 

@@ -156,6 +156,9 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 		return d.undoChild(cmd.Node)
 	}
 	c := d.prepare(cmd)
+	if c.work != "" && d.entrust(cmd, c) {
+		return d.flushEach()
+	}
 	if cmd.Op == scheduler.Execute {
 		if e := d.openToken(cmd); e != nil {
 			c.about.Token = e.token

@@ -70,6 +70,7 @@ type driver struct {
 	awaited   bool                       // an atom has begun to wait that one of them may be for
 	elsewhere map[string]*elsewhere      // attempts that may be ended from elsewhere, by path
 	parent    string                     // id of the run that began this one
+	trace     string                     // traceparent of whoever began it
 	job       string                     // id of the job whose wish the run is
 	children  map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
 	fosters   []string                   // runs to be driven with this one, once that is committed
@@ -77,6 +78,7 @@ type driver struct {
 	slot      *slot             // taken while the run does something; nil when it needs none
 	unload    bool              // let go of the run when it only waits
 	feeding   bool              // the scheduler's commands are being done
+	entrusted []handOver        // calls that are left to workers, and that the scheduler is still to be told so
 	ended     []scheduler.Event // of calls made on this goroutine
 	spare     []scheduler.Event // room for the next of them
 	timers    timers
@@ -254,6 +256,9 @@ func (d *driver) decide() error {
 		}
 		d.moved = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
+			return err
+		}
+		if err := d.handOver(); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ type call struct {
 	number  int64             // of the attempt, see numberOf
 	state   states.Task       // that the attempt is in
 	body    atom.Body
+	work    string // the kind of work that it is for workers; "" when it is made here
 	timeout time.Duration
 	about   atom.Call
 	life    life             // its context: how long it is wanted
@@ -47,14 +48,15 @@ func (d *driver) prepare(cmd *scheduler.Command) *call {
 	c.life.of(d.atomCtx)
 	c.about = atom.Call{
 		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
-		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence,
+		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace,
 	}
 	if cmd.Node == nil {
 		a := &d.plan.Atoms[cmd.Atom]
-		c.about.Path, c.timeout, c.body = a.Name(), a.Timeout(), d.e.around(a.Body())
+		c.about.Path, c.timeout = a.Name(), a.Timeout()
 		if c.about.Revert {
 			c.timeout, c.about.Attempt = a.RevertPolicy().Timeout, int(cmd.Rec.RevertAttempt())+1
 		}
+		c.calls(a.Body())
 		return c
 	}
 	c.about.Path, c.timeout = cmd.Node.Path, cmd.Node.Spec.Timeout
@@ -73,8 +75,16 @@ func (d *driver) prepare(cmd *scheduler.Command) *call {
 			c.missing.Code = atom.CodeNoTask
 		}
 	}
-	c.body = d.e.around(body)
+	c.calls(body)
 	return c
+}
+
+// calls sets whose call it is.
+func (c *call) calls(body atom.Body) {
+	if q, ok := body.(atom.Queued); ok && c.missing == nil {
+		c.work = q.Queue(&c.about)
+	}
+	c.body = c.driver.e.around(body)
 }
 
 // maxSpares is how many calls are allocated at once, at most: user code may hold

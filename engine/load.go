@@ -36,11 +36,6 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		})
 	}
 	targets := map[string]timerKey{}
-	for i := range d.plan.Atoms {
-		if d.plan.Atoms[i].Deferral() != nil {
-			targets[d.plan.Atoms[i].Name()] = timerKey{atom: int32(i)}
-		}
-	}
 	for n := range d.s.Open {
 		targets[n.Path] = timerKey{node: n, atom: -1}
 		if n.Spec.Kind == flow.Nested && !n.Spec.Child.Detached {
@@ -54,7 +49,7 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		switch e := d.elsewhere[t.Path]; {
 		case t.Kind == storage.TimerDeadline:
 			d.timers.set(deadline, t.Due)
-		case t.Kind == storage.TimerToken && e != nil:
+		case t.Kind == storage.TimerToken && e != nil && e.timerKey != nobodys:
 			d.timers.set(e.tokenKey(), t.Due)
 		}
 	}

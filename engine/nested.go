@@ -37,7 +37,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 	}
 	run := storage.Run{
 		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
-		Parent: d.claim.Run, Input: storage.Held{Data: input}, Created: d.now, Due: d.now,
+		Parent: d.claim.Run, Trace: d.trace, Input: storage.Held{Data: input}, Created: d.now, Due: d.now,
 	}
 	if _, _, err := d.e.planFor(d.storing, &run, nil); d.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}

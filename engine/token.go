@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -23,8 +24,14 @@ type elsewhere struct {
 	signal    string // name of the signal that ends it; "" when none does
 	deadline  time.Time
 	heartbeat time.Duration
-	early     *storage.Letter // what ended it before its own call has
+	beat      time.Time       // when it was last heard of, as it was loaded
+	early     *storage.Letter // what ended it before its own call has, or before it is known whose it is
+	revert    bool            // it undoes; the scheduler knows that it waits
 }
+
+// nobodys is what attempts have that were loaded, before it is known that they are
+// still wanted: reverts of grown nodes.
+var nobodys = timerKey{atom: -1}
 
 // openToken gives the attempt that a command begins its token. One that is begun
 // again, because its process died, keeps what it had.
@@ -157,24 +164,29 @@ func (d *driver) expire(k timerKey) error {
 // loadTokens takes up the tokens that are open, or were used: then a letter says
 // so.
 func (d *driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
-	tokens := snap.Tokens
+	for i := range snap.Tokens {
+		d.loadToken(&snap.Tokens[i], targets)
+	}
+	open := maps.Clone(d.elsewhere)
 	for i := range snap.Letters {
-		if l := &snap.Letters[i]; l.Kind == storage.LetterToken {
-			tokens = append(tokens, storage.Token{ID: l.Name, Path: l.Path})
+		if l := &snap.Letters[i]; l.Kind == storage.LetterToken && open[l.Path] == nil { // else an earlier attempt's
+			d.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
 		}
 	}
-	for i := range tokens {
-		t := &tokens[i]
-		k, ok := targets[t.Path]
-		if !ok {
-			continue
-		}
-		e := &elsewhere{timerKey: k, token: t.ID, deadline: t.Deadline, heartbeat: t.Heartbeat}
-		if k.node == nil {
-			e.signal = d.plan.Atoms[k.atom].Signal()
-		}
-		d.elsewhere[t.Path] = e
+}
+
+func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
+	k, ok := targets[t.Path]
+	if i := d.plan.Index(t.Path); !ok && i >= 0 && !d.grows() {
+		k = timerKey{atom: int32(i)}
+	} else if !ok {
+		k = nobodys
 	}
+	e := &elsewhere{timerKey: k, token: t.ID, deadline: t.Deadline, heartbeat: t.Heartbeat, beat: t.Beat}
+	if k.atom >= 0 && k.node == nil {
+		e.signal = d.plan.Atoms[k.atom].Signal()
+	}
+	d.elsewhere[t.Path] = e
 }
 
 // loadSignals takes up the atoms that a signal ends, and nobody else.
@@ -217,14 +229,14 @@ func (d *driver) callEnded(ev scheduler.Event) error {
 // endOf returns the event that a letter is which ends the attempt. A result that
 // the task cannot have fails it.
 func (d *driver) endOf(e *elsewhere, l *storage.Letter) scheduler.Event {
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Result: l.Body, Failure: l.Failure}
+	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
 	if ev.Failure != nil {
 		return ev
 	}
 	if ev.Result == nil {
 		ev.Result = atom.Null
 	}
-	if e.node == nil {
+	if e.node == nil && !e.revert {
 		if err := d.plan.Atoms[e.atom].CheckResult(ev.Result); err != nil {
 			ev.Result, ev.Failure = nil, &atom.Failure{
 				Atom: e.path(d), Attempt: int(d.s.Record(e.atom).Attempt), Code: atom.CodeBadResult,
@@ -248,7 +260,7 @@ func (d *driver) endElsewhere(e *elsewhere, l *storage.Letter) (bool, error) {
 	d.taken(l.N)
 	ev := d.endOf(e, l)
 	d.closeToken(e.path(d), l.Kind == storage.LetterToken)
-	if n := e.node; n != nil && n.Spec.Kind == flow.Nested {
+	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
 		ev.ByToken = true
 		if err := d.dropChild(n, ev.Failure == nil); err != nil { // what is not waited for any longer need not go on
 			return true, err
@@ -258,8 +270,13 @@ func (d *driver) endElsewhere(e *elsewhere, l *storage.Letter) (bool, error) {
 }
 
 func (d *driver) awaits(e *elsewhere) bool {
-	if e.node != nil {
+	switch {
+	case e.revert:
+		return true
+	case e.node != nil:
 		return e.node.Awaits()
+	case e.atom < 0:
+		return false
 	}
 	return d.s.Record(e.atom).Awaits()
 }

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -10,19 +12,45 @@ import (
 )
 
 // Work is an attempt that a worker has taken from a queue. It ends the attempt
-// with [storage.Letterbox.EndToken], and tells that it is still at it with
-// [storage.Letterbox.Beat].
+// with [storage.Letterbox.FinishToken], and tells that it is still at it with
+// [storage.Letterbox.KeepToken], under the token and the number of this taking:
+// so neither does anything once somebody else has taken it. Whoever is not taken
+// from uses EndToken and Beat, without the number.
 type Work struct {
-	Token     string
-	Run, Path string // of the node
-	Attempt   int
-	Input     atom.Value
-	Deadline  time.Time     // when it is too late; zero is never
-	Heartbeat time.Duration // how long the worker may be silent; 0 is without limit
+	Token       string
+	Take        int64  // how often this work was taken; what a worker's claim is known by
+	Queue       string // that it was taken from
+	Run, Path   string // of the node
+	Incarnation int
+	Attempt     int
+	Input       atom.Value
+	Undoes      *Undoes       // not nil when the attempt reverts
+	Deadline    time.Time     // when it is too late; zero is never
+	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 is without limit
+	Lease       time.Time     // until when it is the worker's; zero is for as long as it takes
+	Trace       string        // the W3C traceparent that the run was begun under; "" when there is none
+}
+
+// Undoes says of work that reverts what it is that is undone.
+type Undoes struct {
+	Outcome  string          // done, failed or unknown, see [atom.Outcome]
+	Result   json.RawMessage // when it is done
+	Failure  *atom.Failure   // when it failed
+	Failures []*atom.Failure // on account of which it is undone
+}
+
+// Key returns the idempotency key of the work, see [atom.Call].
+func (w *Work) Key() string {
+	call := atom.Call{Run: w.Run, Path: w.Path, Incarnation: w.Incarnation, Revert: w.Undoes != nil}
+	return call.Key()
 }
 
 // anonymous stands in the store for a worker that gives no name.
 const anonymous = "?"
+
+// maxTaken is how often the same work is given to a worker whose lease then runs
+// out: what ends every worker that touches it is not given to all of them.
+const maxTaken = 10
 
 // How often a queue without work is looked at.
 const (
@@ -30,45 +58,88 @@ const (
 	lookForWorkMax = time.Second
 )
 
-// TakeWork gives a worker the work that has waited longest in a queue, see
-// [flow.Spec.Queue]. It waits until there is some, or ctx ends, and then returns
-// its error. Who takes work and dies is noticed by the work's deadline or
-// heartbeat alone. worker is told to the work's language; it may be "".
+// TakeWork gives a worker the work that has waited longest in a queue, for as long
+// as it takes: who takes it and dies is noticed by the work's deadline or heartbeat
+// alone. It waits until there is some, or ctx ends, and then returns its error.
+// worker is told to the work's language; it may be "".
 func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*Work, error) {
-	if worker == "" {
-		worker = anonymous
+	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker})
+}
+
+// LeaseWork is TakeWork from several queues, and for a lease: when that has run out
+// and was not renewed, the same attempt is given to the next who asks. After ten
+// such workers the attempt fails with [atom.CodeLost].
+func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking) (*Work, error) {
+	if t.Worker == "" {
+		t.Worker = anonymous
 	}
 	pause := lookForWork
 	for {
 		rung := store.Rung()
-		tok, err := store.TakeToken(ctx, queue, worker)
-		if err == nil {
+		tok, err := store.TakeToken(ctx, t)
+		switch {
+		case err == nil && tok.Take > maxTaken:
+			err = lose(ctx, store, &tok)
+			if err != nil {
+				return nil, err
+			}
+			continue
+		case err == nil:
 			return taken(ctx, store, &tok)
-		}
-		if !errors.Is(err, storage.ErrNotFound) {
+		case !errors.Is(err, storage.ErrNotFound):
 			return nil, err
 		}
-		t := time.NewTimer(pause)
+		timer := time.NewTimer(pause)
 		select {
 		case <-rung:
-		case <-t.C:
+		case <-timer.C:
 			pause = min(2*pause, lookForWorkMax)
 		case <-ctx.Done():
 		}
-		t.Stop()
+		timer.Stop()
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work, error) {
-	a, err := store.Atom(ctx, tok.Run, tok.Path)
-	if err != nil {
-		return nil, err
+// lose fails an attempt whose workers were all lost.
+func lose(ctx context.Context, store storage.Store, tok *storage.Token) error {
+	_, err := store.FinishToken(ctx, tok.ID, tok.Take, nil, &atom.Failure{
+		Atom: tok.Path, Attempt: tok.Attempt, Code: atom.CodeLost,
+		Message: fmt.Sprintf("%d workers took it, and were not heard of until their leases had run out", maxTaken),
+	})
+	if errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) {
+		return nil
 	}
-	return &Work{
-		Token: tok.ID, Run: tok.Run, Path: tok.Path, Attempt: tok.Attempt, Input: a.Input.Data,
-		Deadline: tok.Deadline, Heartbeat: tok.Heartbeat,
-	}, nil
+	return err
+}
+
+func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work, error) {
+	w := &Work{
+		Token: tok.ID, Take: tok.Take, Queue: tok.Queue, Run: tok.Run, Path: tok.Path,
+		Incarnation: tok.Incarnation, Attempt: tok.Attempt,
+		Deadline: tok.Deadline, Heartbeat: tok.Heartbeat, Lease: tok.Lease,
+	}
+	if tok.Work == nil {
+		a, err := store.Atom(ctx, tok.Run, tok.Path)
+		if err != nil {
+			return nil, err
+		}
+		run, err := store.Run(ctx, tok.Run)
+		if err != nil {
+			return nil, err
+		}
+		w.Input, w.Trace = a.Input.Data, run.Trace
+		return w, nil
+	}
+	var told handed
+	if err := tok.Work.Decode(&told); err != nil {
+		return nil, fmt.Errorf("%w: the work of token %q: %w", storage.ErrCorrupt, tok.ID, err)
+	}
+	w.Input, w.Trace = atom.FromJSON(told.Input), told.Trace
+	if told.Revert {
+		w.Undoes = &Undoes{Outcome: told.Outcome, Result: told.Result, Failure: told.Failure, Failures: told.Failures}
+	}
+	return w, nil
 }

@@ -19,6 +19,9 @@ func (m *memory) token(id string) Token {
 // setToken adds a token, or ends one that is open.
 func (m *memory) setToken(r *memoryRun, t Token) {
 	t.Run, t.Failure = r.head.ID, copyFailure(t.Failure)
+	if t.State != TokenOpen {
+		t.Work = nil
+	}
 	there := m.tokens[t.ID]
 	switch {
 	case there == nil:
@@ -27,7 +30,7 @@ func (m *memory) setToken(r *memoryRun, t Token) {
 		if t.State == TokenOpen {
 			r.open = append(r.open, t.ID)
 		}
-		if t.Queue != "" && t.Worker == "" {
+		if t.Queue != "" && t.Free() {
 			if m.queues == nil {
 				m.queues = map[string][]string{}
 			}
@@ -58,17 +61,32 @@ func (m *memory) openToken(id string) (*Token, error) {
 	return t, nil
 }
 
+// takenToken returns the token of that id, if it is open and still is of who took
+// it under that number; 0 is anybody.
+func (m *memory) takenToken(id string, take int64) (*Token, error) {
+	t, err := m.openToken(id)
+	if err == nil && take != 0 && t.Take != take {
+		return nil, ErrTaken
+	}
+	return t, err
+}
+
 // EndToken completes or fails an open token, and tells its run.
 func (m *MemoryStore) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error) {
+	return m.FinishToken(ctx, id, 0, result, failure)
+}
+
+// FinishToken is EndToken by the worker who took it.
+func (m *MemoryStore) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return Token{}, err
 	}
 	defer m.mu.Unlock()
-	t, err := m.openToken(id)
+	t, err := m.takenToken(id, take)
 	if err != nil {
 		return Token{}, err
 	}
-	t.State, t.Result, t.Failure = TokenCompleted, result, nil
+	t.State, t.Work, t.Result, t.Failure = TokenCompleted, nil, result, nil
 	if failure != nil {
 		t.State, t.Result, t.Failure = TokenFailed, nil, copyFailure(failure)
 	}
@@ -87,39 +105,39 @@ func (t *Token) Letter() Letter {
 	}
 }
 
-// TakeToken gives the work of the queue that has waited longest to a worker.
-func (m *MemoryStore) TakeToken(ctx context.Context, queue, worker string) (Token, error) {
-	if err := CheckTake(queue, worker); err != nil {
+// TakeToken gives the work that has waited longest to a worker.
+func (m *MemoryStore) TakeToken(ctx context.Context, q Taking) (Token, error) {
+	if err := q.Check(); err != nil {
 		return Token{}, err
 	}
 	if err := m.enter(ctx); err != nil {
 		return Token{}, err
 	}
 	defer m.mu.Unlock()
-	queued := m.queues[queue]
-	for len(queued) > 0 {
-		id := queued[0]
-		queued = queued[1:]
-		t, err := m.openToken(id)
-		if err != nil || t.Worker != "" {
-			continue
+	now := time.Now()
+	var longest *Token
+	for _, queue := range q.Queues {
+		waiting := slices.DeleteFunc(m.queues[queue], func(id string) bool {
+			t := m.tokens[id]
+			return t == nil || t.State != TokenOpen || !t.Free()
+		})
+		if delete(m.queues, queue); len(waiting) > 0 {
+			m.queues[queue] = waiting
 		}
-		m.queues[queue] = queued
-		t.Worker, t.Beat = worker, time.Now()
-		m.deliver(m.runs[t.Run], t.TakenLetter())
-		return m.token(id), nil
+		for _, id := range waiting {
+			if t := m.tokens[id]; t.FreeBy(now) && (longest == nil || t.waitsLonger(longest)) {
+				longest = t
+			}
+		}
 	}
-	delete(m.queues, queue)
-	return Token{}, fmt.Errorf("%w: work in queue %q", ErrNotFound, queue)
-}
-
-// CheckTake returns ErrInvalid when work cannot be taken so. Stores call it
-// first.
-func CheckTake(queue, worker string) error {
-	if queue == "" || worker == "" || len(worker) > MaxID {
-		return fmt.Errorf("%w: work is taken from a queue, by a worker with a name of up to %d bytes", ErrInvalid, MaxID)
+	if longest == nil {
+		return Token{}, NoWork(q.Queues)
 	}
-	return nil
+	longest.TakenBy(&q, now)
+	if longest.Tells() {
+		m.deliver(m.runs[longest.Run], longest.TakenLetter())
+	}
+	return m.token(longest.ID), nil
 }
 
 // TakenLetter returns what the token's run is told when its work was taken. For
@@ -133,14 +151,22 @@ func (t *Token) TakenLetter() Letter {
 
 // Beat renews an open token's heartbeat.
 func (m *MemoryStore) Beat(ctx context.Context, id string) (Token, error) {
+	return m.KeepToken(ctx, id, 0, 0)
+}
+
+// KeepToken is Beat by the worker who took it.
+func (m *MemoryStore) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return Token{}, err
 	}
 	defer m.mu.Unlock()
-	t, err := m.openToken(id)
+	t, err := m.takenToken(id, take)
 	if err != nil {
 		return Token{}, err
 	}
 	t.Beat = time.Now()
+	if take != 0 {
+		t.Lease = until(t.Beat, lease)
+	}
 	return m.token(id), nil
 }

@@ -191,7 +191,10 @@ type Token struct {
 	Result      atom.Value    // what it was completed with
 	Failure     *atom.Failure // what it was failed with
 	Queue       string        // under what name workers find the work; "" when they do not
-	Worker      string        // who took it; "" when nobody did
+	Work        atom.Value    // what whoever takes it is told; dropped when the token ends; nil when the atom's record has it
+	Worker      string        // who took it last; "" when nobody did
+	Take        int64         // how often it was taken: the number of that, by which its worker is known
+	Lease       time.Time     // until when it is its worker's, by the store's clock; zero is for as long as the token is open
 }
 
 // TokenState is where a token is in its life.

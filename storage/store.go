@@ -28,6 +28,9 @@ var (
 	// ErrGone is returned to whoever ends a token that was ended before, has
 	// expired, or whose atom was begun anew.
 	ErrGone = errors.New("storage: the token is no longer open")
+	// ErrTaken is returned to a worker whose lease ran out, when another one was
+	// given the work meanwhile.
+	ErrTaken = errors.New("storage: another worker has taken the work")
 	// ErrClosed is returned by a store that was closed.
 	ErrClosed = errors.New("storage: the store is closed")
 	// ErrBroken is returned by methods that write when the store writes nothing
@@ -296,11 +299,19 @@ type Letterbox interface {
 	// the letter of LetterToken that says so, in one transaction. It returns
 	// ErrGone or ErrNotFound.
 	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
-	// TakeToken gives the work of the queue that has waited longest to a worker:
-	// the token is the worker's from now on, is as if heard of just now, and its
-	// run is sent the letter of LetterTaken. It returns ErrNotFound when there is
-	// none.
-	TakeToken(ctx context.Context, queue, worker string) (Token, error)
+	// TakeToken gives the work that has waited longest in any of some queues to a
+	// worker: the token is the worker's from now on, and is as if heard of just now.
+	// Work whose lease has run out is there to be taken again; it waits since then.
+	// When it is taken for the first time, and has no Work of its own, the run is
+	// sent the letter of LetterTaken. It returns ErrNotFound when there is none.
+	TakeToken(ctx context.Context, t Taking) (Token, error)
+	// KeepToken is Beat by the worker to whom TakeToken gave it under that number:
+	// the token is his for another lease, also when his had run out and nobody has
+	// taken it since. It returns ErrTaken when somebody has, and the errors of Beat.
+	KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error)
+	// FinishToken is EndToken by that worker. It returns ErrTaken, and changes
+	// nothing, when somebody has taken the token since.
+	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
 	// Bell returns the run's bell and letters.
@@ -349,6 +360,13 @@ type Reader interface {
 	// nothing. Limit 0 is all.
 	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
 	Token(ctx context.Context, id string) (Token, error)
+}
+
+// A Taking says whose work of which queues is to be.
+type Taking struct {
+	Queues []string
+	Worker string        // a name for people, not unique; not ""
+	Lease  time.Duration // after which the work is there to be taken again, unless it was kept; 0 is never
 }
 
 // A RunQuery selects runs, newest first, or with Due those that are due longest

@@ -13,23 +13,28 @@ import (
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
-  t.deadline, t.heartbeat, t.beat, t.queue, t.worker, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
+  t.deadline, t.heartbeat, t.beat, t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
 	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0 ORDER BY t.path, t.id`
 
 	// upsertToken adds a token, or changes one of the same run that is open.
 	upsertToken = `INSERT INTO tokens
-  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, queue, worker, result, failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, queue, worker, take, lease, work, result, failure)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
-  queue = excluded.queue, worker = excluded.worker, result = excluded.result, failure = excluded.failure
+  queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work, result = excluded.result, failure = excluded.failure
 WHERE tokens.state = 0 AND tokens.run = excluded.run`
-	endToken  = `UPDATE tokens SET state = ?, result = ?, failure = ? WHERE id = ? AND state = 0`
+	// The number under which the work was taken guards what its worker does; 0 is anybody.
+	endToken  = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3 WHERE id = ?4 AND state = 0 AND (take = ?5 OR ?5 = 0)`
 	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = 0`
+	keepToken = `UPDATE tokens SET beat = ?, lease = ? WHERE id = ? AND state = 0 AND take = ?`
 
-	queuedToken = `SELECT id FROM tokens WHERE queue = ? AND queue <> '' AND state = 0 AND worker = '' ORDER BY beat, id LIMIT 1`
-	takeToken   = `UPDATE tokens SET worker = ?, beat = ? WHERE id = ? AND state = 0 AND worker = ''`
+	// What may be taken is in an index, and what is another's for now at its end.
+	queuedToken = `SELECT id, coalesce(lease, beat, 0) AS since FROM tokens
+WHERE queue = ?1 AND queue <> '' AND state = 0 AND (worker = '' OR lease IS NOT NULL) AND (worker = '' OR lease <= ?2)
+ORDER BY coalesce(lease, beat, 0), id LIMIT 1`
+	takeToken = `UPDATE tokens SET worker = ?, beat = ?, lease = ?, take = take + 1 WHERE id = ? AND state = 0 AND take = ?`
 )
 
 type tokenRow struct {
@@ -45,6 +50,9 @@ type tokenRow struct {
 	Beat        moment
 	Queue       string
 	Worker      string
+	Take        int64
+	Lease       moment
+	Work        []byte
 	Result      []byte
 	Failure     []byte
 }
@@ -57,7 +65,7 @@ func (r *tokenRow) token() (storage.Token, error) {
 	return storage.Token{
 		ID: r.ID, Run: r.Run, Path: r.Path, Incarnation: r.Incarnation, Attempt: r.Attempt,
 		State: storage.TokenState(r.State), Deadline: r.Deadline.time(), Heartbeat: time.Duration(r.Heartbeat),
-		Beat: r.Beat.time(), Queue: r.Queue, Worker: r.Worker, Result: r.Result, Failure: failure,
+		Beat: r.Beat.time(), Queue: r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result, Failure: failure,
 	}, nil
 }
 
@@ -79,8 +87,12 @@ func readTokens(ctx context.Context, s *session, query string, arg any) ([]stora
 func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Token) error {
 	for i := range tokens {
 		t := &tokens[i]
+		work := []byte(t.Work)
+		if t.State != storage.TokenOpen {
+			work = nil
+		}
 		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
-			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Queue, t.Worker, []byte(t.Result), storage.EncodeFailure(t.Failure))
+			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), storage.EncodeFailure(t.Failure))
 		if err != nil {
 			return err
 		}
@@ -124,7 +136,10 @@ func changeToken(ctx context.Context, w *session, id, query string, args ...any)
 		return storage.Token{}, 0, err
 	}
 	t, n, err := findToken(ctx, w, id)
-	if err == nil && done == 0 {
+	switch {
+	case err == nil && done == 0 && t.State == storage.TokenOpen:
+		return storage.Token{}, 0, storage.ErrTaken
+	case err == nil && done == 0:
 		return storage.Token{}, 0, storage.ErrGone
 	}
 	return t, n, err
@@ -143,7 +158,12 @@ func holdRunOf(ctx context.Context, w *session, id string) error {
 }
 
 // EndToken completes or fails an open token, and tells its run.
-func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
+func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+	return s.FinishToken(ctx, id, 0, result, failure)
+}
+
+// FinishToken is EndToken by the worker who took it.
+func (s *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
 	state := storage.TokenCompleted
 	if failure != nil {
 		state, result = storage.TokenFailed, nil
@@ -154,7 +174,7 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 			if err := holdRunOf(ctx, w, id); err != nil {
 				return err
 			}
-			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id)
+			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id, take)
 			if err != nil {
 				return err
 			}
@@ -170,19 +190,28 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 	return t, nil
 }
 
-// TakeToken gives the work of the queue that has waited longest to a worker.
-func (s *Store) TakeToken(ctx context.Context, queue, worker string) (t storage.Token, err error) {
-	if err := storage.CheckTake(queue, worker); err != nil {
+// TakeToken gives the work that has waited longest to a worker.
+func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
+	if err := q.Check(); err != nil {
+		return t, err
+	}
+	err = s.view(ctx, func(r *session) error { // empty queues cost no turn to write
+		_, err := longestQueued(ctx, r, q.Queues)
+		return err
+	})
+	if err != nil {
 		return t, err
 	}
 	err = s.update(ctx, &write{
 		alone: s.dialect.locks,
 		do: func(ctx context.Context, w *session) error {
-			taken, n, err := takeFrom(ctx, w, queue, worker)
+			taken, n, err := takeFrom(ctx, w, &q)
 			if err != nil {
 				return err
 			}
-			t = taken
+			if t = taken; !t.Tells() {
+				return nil
+			}
 			letter := taken.TakenLetter()
 			return deliver(ctx, w, n, &letter)
 		},
@@ -194,18 +223,59 @@ func (s *Store) TakeToken(ctx context.Context, queue, worker string) (t storage.
 	return t, nil
 }
 
-// takeFrom marks the oldest work of a queue as the worker's.
-func takeFrom(ctx context.Context, w *session, queue, worker string) (storage.Token, int64, error) {
+// longestQueued returns the token whose work is to be taken next from some queues.
+func longestQueued(ctx context.Context, r *session, queues []string) (string, error) {
+	now, err := r.now(ctx)
+	if err != nil {
+		return "", err
+	}
+	type queued struct {
+		ID    string
+		Since int64
+	}
+	var longest queued
+	for _, queue := range queues {
+		var first queued
+		if err := r.get(ctx, &first, queuedToken, queue, micros(now)); errors.Is(err, storage.ErrNotFound) {
+			continue
+		} else if err != nil {
+			return "", err
+		}
+		if longest.ID == "" || first.Since < longest.Since {
+			longest = first
+		}
+	}
+	if longest.ID == "" {
+		return "", storage.NoWork(queues)
+	}
+	return longest.ID, nil
+}
+
+// takeFrom makes the work that has waited longest the worker's.
+func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token, int64, error) {
 	for {
-		var id string
-		if err := w.get(ctx, &id, queuedToken, queue); err != nil {
-			return storage.Token{}, 0, notFound(err, "work in queue", queue)
+		id, err := longestQueued(ctx, w, q.Queues)
+		if err != nil {
+			return storage.Token{}, 0, err
 		}
 		if err := holdRunOf(ctx, w, id); err != nil {
 			return storage.Token{}, 0, err
 		}
-		taken, n, err := changeToken(ctx, w, id, takeToken, worker, micros(time.Now()), id)
-		if !errors.Is(err, storage.ErrGone) { // by somebody who was faster
+		now, err := w.now(ctx)
+		if err != nil {
+			return storage.Token{}, 0, err
+		}
+		found, _, err := findToken(ctx, w, id)
+		if err != nil {
+			return storage.Token{}, 0, err
+		}
+		if found.State != storage.TokenOpen || !found.FreeBy(now) { // somebody was faster
+			continue
+		}
+		before := found.Take
+		found.TakenBy(q, now)
+		taken, n, err := changeToken(ctx, w, id, takeToken, found.Worker, micros(found.Beat), micros(found.Lease), id, before)
+		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
 			return taken, n, err
 		}
 	}
@@ -215,6 +285,26 @@ func takeFrom(ctx context.Context, w *session, queue, worker string) (storage.To
 func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
 		t, _, err = changeToken(ctx, w, id, beatToken, micros(time.Now()), id)
+		return err
+	}})
+	if err != nil {
+		return storage.Token{}, err
+	}
+	return t, nil
+}
+
+// KeepToken is Beat by the worker who took it.
+func (s *Store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (t storage.Token, err error) {
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		now, err := w.now(ctx)
+		if err != nil {
+			return err
+		}
+		var until time.Time
+		if lease > 0 {
+			until = now.Add(lease)
+		}
+		t, _, err = changeToken(ctx, w, id, keepToken, micros(time.Now()), micros(until), id, take)
 		return err
 	}})
 	if err != nil {

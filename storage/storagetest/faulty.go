@@ -86,7 +86,7 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 
 var writes = map[string]bool{
 	"Create": true, "Begin": true, "BeginNew": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
-	"Send": true, "EndToken": true, "TakeToken": true, "Beat": true, "PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
+	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true, "PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true,
 }
 
@@ -240,9 +240,19 @@ func (f *faulty) Rang(ctx context.Context, since int64) (rung []storage.Ring, no
 	return rung, now, err
 }
 
-func (f *faulty) TakeToken(ctx context.Context, queue, worker string) (t storage.Token, err error) {
+func (f *faulty) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) { return f.Store.KeepToken(ctx, id, take, lease) })
+}
+
+func (f *faulty) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "FinishToken"}, func() (storage.Token, error) {
+		return f.Store.FinishToken(ctx, id, take, result, failure)
+	})
+}
+
+func (f *faulty) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
 	err = f.do(ctx, Call{Method: "TakeToken"}, func() (err error) {
-		t, err = f.Store.TakeToken(ctx, queue, worker)
+		t, err = f.Store.TakeToken(ctx, q)
 		return err
 	})
 	return t, err

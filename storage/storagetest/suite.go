@@ -65,6 +65,7 @@ func Run(t *testing.T, m Maker) {
 		{"RangMany", testRangMany},
 		{"Tokens", testTokens},
 		{"Queues", testQueues},
+		{"Leases", testLeases},
 		{"Children", testChildren},
 		{"Outbox", testOutbox},
 		{"Definitions", testDefinitions},

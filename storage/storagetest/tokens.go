@@ -91,18 +91,18 @@ func testQueues(t *testing.T, m Maker) {
 		{ID: "t4", Run: "b", Path: "y", Queue: "q", Beat: at(3), Incarnation: 1},
 		{ID: "t5", Run: "b", Path: "z", Queue: "q", Beat: at(4)},
 	}})
-	want(t, "TakeToken without a queue", errOf(s.TakeToken(t.Context(), "", "w")), storage.ErrInvalid)
-	want(t, "TakeToken without a name", errOf(s.TakeToken(t.Context(), "q", "")), storage.ErrInvalid)
-	want(t, "TakeToken of an unknown queue", errOf(s.TakeToken(t.Context(), "none", "w")), storage.ErrNotFound)
+	want(t, "TakeToken without a queue", errOf(s.TakeToken(t.Context(), taking("", "w"))), storage.ErrInvalid)
+	want(t, "TakeToken without a name", errOf(s.TakeToken(t.Context(), taking("q", ""))), storage.ErrInvalid)
+	want(t, "TakeToken of an unknown queue", errOf(s.TakeToken(t.Context(), taking("none", "w"))), storage.ErrNotFound)
 	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t5", value(2), nil)))
 	for _, id := range []string{"t2", "t4"} {
-		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), "q", "w"))
+		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), taking("q", "w")))
 		if taken.ID != id || taken.Worker != "w" || time.Since(taken.Beat) > time.Minute {
 			t.Errorf("took %+v, want %s", taken, id)
 		}
 		same(t, "taken token", taken, ask[storage.Token](t, "Token")(s.Token(t.Context(), id)))
 	}
-	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), "q", "w")), storage.ErrNotFound)
+	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), taking("q", "w"))), storage.ErrNotFound)
 	_, letters, err := s.Bell(t.Context(), "b")
 	must(t, "Bell", err)
 	same(t, "letters", []storage.Letter{
@@ -110,4 +110,64 @@ func testQueues(t *testing.T, m Maker) {
 		{N: 2, Run: "b", Kind: storage.LetterTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
 	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
 	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", value(1), nil)))
+}
+
+func taking(queue, worker string) storage.Taking {
+	return storage.Taking{Queues: []string{queue}, Worker: worker}
+}
+
+// testLeases: work whose lease has run out is another's, and what who had it before
+// says of it is refused; until then the lease is kept, even late.
+func testLeases(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	work := value("what to do")
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		{ID: "t1", Run: "a", Path: "x", Queue: "q", Beat: at(1), Work: work},
+		{ID: "t2", Run: "a", Path: "y", Queue: "r", Beat: at(0)},
+	}})
+	take := func(lease time.Duration, queues ...string) storage.Token {
+		t.Helper()
+		return ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: queues, Worker: "w", Lease: lease}))
+	}
+	if second := take(time.Hour, "q", "r"); second.ID != "t2" || second.Take != 1 || time.Until(second.Lease) < time.Minute {
+		t.Errorf("took %+v, want t2, which has waited longer", second)
+	}
+	first := take(time.Nanosecond, "q", "r")
+	if first.ID != "t1" || first.Take != 1 || first.Lease.IsZero() {
+		t.Errorf("took %+v, want t1", first)
+	}
+	same(t, "its work", work, first.Work)
+	kept := ask[storage.Token](t, "KeepToken, late")(s.KeepToken(t.Context(), "t1", 1, time.Hour))
+	if time.Until(kept.Lease) < time.Minute || kept.Beat.Before(first.Beat) {
+		t.Errorf("kept %+v", kept)
+	}
+	want(t, "TakeToken of what is kept", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
+	must(t, "KeepToken for no time", errOf(s.KeepToken(t.Context(), "t1", 1, time.Nanosecond)))
+	for now := time.Now(); !time.Now().After(now); { // the lease is over when the clock has moved
+		time.Sleep(time.Microsecond)
+	}
+	again := take(0, "q")
+	if again.ID != "t1" || again.Take != 2 || !again.Lease.IsZero() {
+		t.Errorf("took %+v, want t1 again", again)
+	}
+	same(t, "its work", work, again.Work)
+	want(t, "KeepToken of what another has", errOf(s.KeepToken(t.Context(), "t1", 1, time.Hour)), storage.ErrTaken)
+	want(t, "FinishToken of what another has", errOf(s.FinishToken(t.Context(), "t1", 1, value(1), nil)), storage.ErrTaken)
+	want(t, "TakeToken without an end", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
+	done := ask[storage.Token](t, "FinishToken")(s.FinishToken(t.Context(), "t1", 2, value(2), nil))
+	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != 2 {
+		t.Errorf("finished as %+v", done)
+	}
+	want(t, "FinishToken again", errOf(s.FinishToken(t.Context(), "t1", 2, value(2), nil)), storage.ErrGone)
+	want(t, "KeepToken of what has ended", errOf(s.KeepToken(t.Context(), "t1", 1, time.Hour)), storage.ErrGone)
+	want(t, "KeepToken of none", errOf(s.KeepToken(t.Context(), "zz", 1, time.Hour)), storage.ErrNotFound)
+	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
+	_, letters, err := s.Bell(t.Context(), "a")
+	must(t, "Bell", err)
+	same(t, "letters", []storage.Letter{ // work of its own is nobody's to be told of
+		{N: 1, Run: "a", Kind: storage.LetterTaken, Path: "y", Name: "t2", Body: value("w")},
+		{N: 2, Run: "a", Kind: storage.LetterToken, Path: "x", Name: "t1", Body: value(2)},
+	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
 }

@@ -30,6 +30,7 @@ func (s *Scheduler) begin(ev *Event) {
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
 		s.waits = 0 // who was found waiting waits anew
+		s.undone, s.reverting = nil, 0
 	}
 	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
 	for i := range s.rec {

@@ -9,13 +9,14 @@ import (
 
 // completed takes the end of an Execute or Revert.
 func (s *Scheduler) completed(ev Event) {
-	if s.awaited(&ev) {
-		if ev.Node != nil {
-			s.unwaitElsewhere(ev.Node)
-		} else {
-			s.waits--
-		}
-	} else {
+	switch awaited := s.awaited(&ev); {
+	case awaited && ev.Revert:
+		s.revertAwaited(ev.Atom, ev.Node)
+	case awaited && ev.Node != nil:
+		s.unwaitElsewhere(ev.Node)
+	case awaited:
+		s.waits--
+	default:
 		s.busy--
 	}
 	if ev.Node != nil {

@@ -13,13 +13,50 @@ import (
 // awaited reports whether a completion is that of an atom that is ended
 // elsewhere, and not that of a call.
 func (s *Scheduler) awaited(ev *Event) bool {
-	if ev.Revert {
-		return false
-	}
-	if ev.Node != nil {
+	switch {
+	case ev.Revert && ev.Node != nil:
+		return ev.Node.elsewhere
+	case ev.Revert:
+		return s.undone[ev.Atom]
+	case ev.Node != nil:
 		return ev.Node.Awaits()
 	}
 	return s.rec[ev.Atom].Awaits()
+}
+
+// revertDeferred notes that somebody else ends a revert. That is not stored: a
+// revert is begun again when the run is taken up, and is found where it was left.
+func (s *Scheduler) revertDeferred(ev *Event) {
+	s.busy--
+	s.reverting++
+	if n := ev.Node; n != nil {
+		s.waitElsewhere(n)
+		return
+	}
+	s.waits++
+	if s.undone == nil {
+		s.undone = map[int32]bool{}
+	}
+	s.undone[ev.Atom] = true
+}
+
+// revertAwaited notes that such a revert has ended, or is not waited for any more.
+func (s *Scheduler) revertAwaited(a int32, n *Node) {
+	s.reverting--
+	if n != nil {
+		s.unwaitElsewhere(n)
+		return
+	}
+	s.waits--
+	delete(s.undone, a)
+}
+
+// voidRevert takes a revert back from whoever was to end it.
+func (s *Scheduler) voidRevert(a int32) {
+	if s.undone[a] {
+		s.revertAwaited(a, nil)
+		s.emit(Command{Op: Void, Atom: a})
+	}
 }
 
 // Awaits reports whether the atom is ended elsewhere.
@@ -30,6 +67,10 @@ func (n *Node) Awaits() bool { return n.Rec.Awaits() }
 
 // deferred notes that the call of an atom has ended, but not the atom.
 func (s *Scheduler) deferred(ev Event) {
+	if ev.Revert {
+		s.revertDeferred(&ev)
+		return
+	}
 	if n := ev.Node; n != nil && n.Awaits() { // the run that it began is there
 		s.reportCall(n)
 		return

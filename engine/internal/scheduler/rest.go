@@ -20,7 +20,7 @@ func (s *Scheduler) idle() {
 			return
 		}
 	}
-	if s.busy > 0 {
+	if s.busy > 0 || s.reverting > 0 && s.flow == states.FlowRunning && !s.halted {
 		return
 	}
 	switch {
@@ -80,6 +80,7 @@ func (s *Scheduler) leave() {
 			s.set(a, states.TaskCancelled, r.Intention)
 		case states.TaskReverting:
 			s.unwait(a)
+			s.voidRevert(a)
 			s.set(a, states.TaskRevertFailure, r.Intention)
 		default:
 		}

@@ -27,11 +27,13 @@ type Scheduler struct {
 	nodes     []counters
 	ready     []bool
 	selected  []bool
-	readyN    int     // ready atoms
-	okN       int     // atoms in SUCCESS or IGNORE
-	busy      int     // Execute and Revert commands without their Completed
-	waits     int     // Wait commands without their Fired
-	newReady  []int32 // from chooseAt on: ready, deciders not asked yet
+	readyN    int            // ready atoms
+	okN       int            // atoms in SUCCESS or IGNORE
+	busy      int            // Execute and Revert commands without their Completed
+	waits     int            // Wait commands without their Fired
+	reverting int            // reverts that somebody else ends; they are among the waits
+	undone    map[int32]bool // those of them that are of atoms of the plan
+	newReady  []int32        // from chooseAt on: ready, deciders not asked yet
 	chooseAt  int
 	next      []int32 // ready and selected
 	redo      []int32 // found running when the run was loaded

@@ -74,6 +74,9 @@ func (s *Scheduler) beginRevert(n *Node) {
 // revertNode makes one attempt to revert a node.
 func (s *Scheduler) revertNode(n *Node) {
 	n.Rec.clearDue()
+	if n.elsewhere { // until the run was suspended
+		s.revertAwaited(-1, n)
+	}
 	if n.Rec.State == states.TaskReverting {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {

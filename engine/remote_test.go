@@ -1,0 +1,246 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type reservation struct {
+	Seat string `json:"seat"`
+}
+
+// booked is a flow whose first task, and its undo, are done by workers, and whose
+// second fails.
+func booked() flow.Node {
+	return flow.Linear("trip",
+		atom.RemotePair[struct {
+			City string `json:"city"`
+		}, reservation]("book", "book", "unbook", atom.Timeout(time.Hour)),
+		atom.Func("pay", func(context.Context, reservation) (struct{}, error) {
+			return struct{}{}, atom.Errorf("NoMoney", "the card is refused")
+		}),
+	)
+}
+
+// take takes work for a minute.
+func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
+	t.Helper()
+	w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: queues, Worker: "w", Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
+	t.Helper()
+	if _, err := store.FinishToken(t.Context(), w.Token, w.Take, atom.MustEncode(result), nil); err != nil {
+		t.Errorf("%s: %v", w.Path, err)
+	}
+}
+
+// TestRemote: what workers do is executed and undone by them, under the keys that
+// other tasks have; what a typed task cannot have as its result fails it.
+func TestRemote(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		eng := newEngine(t, booked(), append(opts, engine.Needs(atom.NewKey[string]("city")))...)
+		store := eng.Store()
+		var done []*engine.Work
+		go func() {
+			w := take(t, store, "book", "unbook")
+			done = append(done, w)
+			finish(t, store, w, reservation{"7a"})
+			w = take(t, store, "book", "unbook")
+			done = append(done, w)
+			finish(t, store, w, nil)
+		}()
+		_, err := eng.Run(t.Context(), "r", engine.With(atom.NewKey[string]("city"), "Rome"))
+		if why := reverted(t, err); len(why.Failures) != 1 || why.Failures[0].Code != "NoMoney" {
+			t.Errorf("undone because of %v", why)
+		}
+		synctest.Wait()
+		in := atom.FromJSON([]byte(`{"city":"Rome"}`))
+		want := []*engine.Work{
+			{Queue: "book", Run: "r", Path: "book", Attempt: 1, Take: 1, Input: in},
+			{Queue: "unbook", Run: "r", Path: "book", Attempt: 1, Take: 1, Input: in, Undoes: &engine.Undoes{
+				Outcome: "done", Result: []byte(`{"seat":"7a"}`),
+				Failures: []*atom.Failure{{Atom: "pay", Code: "NoMoney", Message: "the card is refused", Attempt: 1}},
+			}},
+		}
+		for i, w := range done {
+			if key := []string{"r/book/0", "r/book/0/revert"}[i]; w.Key() != key {
+				t.Errorf("the key is %s, want %s", w.Key(), key)
+			}
+			if i == 0 && w.Deadline.IsZero() || w.Lease.IsZero() {
+				t.Errorf("%s is due by %v and leased until %v", w.Queue, w.Deadline, w.Lease)
+			}
+			w.Token, w.Deadline, w.Lease = "", time.Time{}, time.Time{}
+		}
+		if diff := cmp.Diff(want, done); diff != "" {
+			t.Errorf("work (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestRemoteBadResult: a typed task does not take any result.
+func TestRemoteBadResult(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, int]("count", "count", atom.As("n"))), opts...)
+		go func() { finish(t, eng.Store(), take(t, eng.Store(), "count"), "seven") }()
+		_, err := eng.Run(t.Context(), "r")
+		if why := failed(t, err); len(why.Failures) != 1 || why.Failures[0].Code != atom.CodeBadResult {
+			t.Errorf("failed because of %v", why)
+		}
+	})
+}
+
+// TestRemoteUnloaded: a run whose work, or undo, waits for a worker is nobody's, and
+// is found again where it was, by whoever takes it up.
+func TestRemoteUnloaded(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		store := storage.Memory()
+		opts = append(opts, engine.WithStore(store), engine.Needs(atom.NewKey[string]("city")))
+		drive := func() error {
+			_, err := newEngine(t, booked(), opts...).Run(t.Context(), "r", engine.With(atom.NewKey[string]("city"), "Rome"), engine.Unload())
+			return err
+		}
+		waits := func(when string) {
+			t.Helper()
+			for range 3 { // taking it up changes nothing
+				if err := drive(); !errors.Is(err, engine.ErrWaiting) {
+					t.Fatalf("%s: %v, want that it waits", when, err)
+				}
+			}
+			tokens, err := store.RunTokens(t.Context(), "r")
+			if err != nil || len(tokens) != 1 {
+				t.Errorf("%s: %d tokens (%v)", when, len(tokens), err)
+			}
+		}
+		waits("begun")
+		book := take(t, store, "book")
+		waits("taken")
+		finish(t, store, book, reservation{"7a"})
+		waits("done")
+		unbook := take(t, store, "unbook")
+		waits("undo taken")
+		finish(t, store, unbook, nil)
+		reverted(t, drive())
+	})
+}
+
+// TestRemoteLease: a worker that is not heard of loses its work to another; what it
+// says then is refused, and the other's result stands. When nobody comes back, the
+// attempt fails, and it is not known what it did.
+func TestRemoteLease(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, string]("a", "a", atom.As("x")),
+			atom.RemotePair[struct{}, struct{}]("b", "b", "b")), opts...)
+		store := eng.Store()
+		ended := make(chan error)
+		go func() {
+			_, err := eng.Run(t.Context(), "r")
+			ended <- err
+		}()
+		stopped := take(t, store, "a")
+		other := take(t, store, "a") // waits until the lease is over
+		if other.Token != stopped.Token || other.Take != 2 || other.Attempt != 1 {
+			t.Errorf("the other was given %+v", other)
+		}
+		if _, err := store.KeepToken(t.Context(), stopped.Token, stopped.Take, time.Minute); !errors.Is(err, storage.ErrTaken) {
+			t.Errorf("it keeps what another has: %v", err)
+		}
+		if _, err := store.FinishToken(t.Context(), stopped.Token, stopped.Take, atom.MustEncode("stale"), nil); !errors.Is(err, storage.ErrTaken) {
+			t.Errorf("it ends what another has: %v", err)
+		}
+		finish(t, store, other, "fresh")
+		for n := range 10 {
+			if w := take(t, store, "b"); w.Take != int64(n+1) || w.Undoes != nil {
+				t.Errorf("taken %+v the %d. time", w, n+1)
+			}
+		}
+		undo := take(t, store, "b")
+		if undo.Undoes == nil || undo.Undoes.Outcome != "unknown" || undo.Undoes.Failures[0].Code != atom.CodeLost {
+			t.Errorf("taken %+v, want the undo", undo)
+		}
+		finish(t, store, undo, nil)
+		reverted(t, <-ended)
+		a, err := store.Atom(t.Context(), "r", "a")
+		if err != nil || a.Result.Data.String() != `"fresh"` {
+			t.Errorf("a has %s (%v)", a.Result.Data, err)
+		}
+	})
+}
+
+// registry finds work for workers by the name of a resource.
+type registry struct{}
+
+func (registry) Task(name string) (atom.Body, error) { return atom.Work(name), nil }
+
+const remoteMachine = `{"StartAt":"Book","States":{
+	"Book":{"Type":"Task","Resource":"worker:book","Revert":{"Resource":"worker:unbook"},"Next":"Pay"},
+	"Pay":{"Type":"Task","Resource":"worker:pay","TimeoutSeconds":60,"Retry":[{"ErrorEquals":["Busy"],"IntervalSeconds":1}],"End":true}}}`
+
+// TestRemoteMachine: the resources of a machine may be work for workers, tried again
+// and undone like others, also when nobody has the run in memory meanwhile.
+func TestRemoteMachine(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		m, err := asl.Parse("trip", []byte(remoteMachine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng := newEngine(t, m.Flow(), append(opts, engine.WithTasks(registry{}))...)
+		store := eng.Store()
+		if err := eng.Start(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{"to":"Rome"}`)))); err != nil {
+			t.Fatal(err)
+		}
+		serving, stop := context.WithCancel(t.Context())
+		served := make(chan error)
+		go func() { served <- eng.Serve(serving) }()
+		finish(t, store, take(t, store, "worker:book"), map[string]int{"seat": 7})
+		pay := take(t, store, "worker:pay")
+		if pay.Input.String() != `{"seat":7}` || pay.Undoes != nil {
+			t.Errorf("to pay: %+v", pay)
+		}
+		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "Busy"}); err != nil {
+			t.Error(err)
+		}
+		again := take(t, store, "worker:pay")
+		if again.Attempt != 2 || again.Token == pay.Token || again.Key() != pay.Key() {
+			t.Errorf("to pay again: %+v", again)
+		}
+		undo := take(t, store, "worker:unbook") // once the time to pay is over
+		if undo.Input.String() != `{"input":{"to":"Rome"},"output":{"seat":7}}` && undo.Undoes == nil {
+			t.Errorf("to undo: %+v with %s", undo, undo.Input)
+		}
+		if _, err := store.FinishToken(t.Context(), again.Token, again.Take, nil, nil); !errors.Is(err, storage.ErrGone) {
+			t.Errorf("it was paid too late: %v", err)
+		}
+		finish(t, store, undo, nil)
+		for {
+			run, err := store.Run(t.Context(), "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.State == states.FlowReverted {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,9 @@
+-- Work is taken for a lease, and by number: how often it was taken tells who has it. What is told of it is kept
+-- with it while the atom's record does not have it.
+ALTER TABLE tokens ADD COLUMN take BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE tokens ADD COLUMN lease BIGINT;
+ALTER TABLE tokens ADD COLUMN work BYTEA;
+UPDATE tokens SET take = 1 WHERE worker <> '';
+DROP INDEX tokens_queue;
+CREATE INDEX tokens_queue ON tokens (queue, coalesce(lease, beat, 0), id)
+WHERE queue <> '' AND state = 0 AND (worker = '' OR lease IS NOT NULL);
