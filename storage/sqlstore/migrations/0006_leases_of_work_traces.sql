@@ -3,7 +3,9 @@
 ALTER TABLE tokens ADD COLUMN take INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN lease INTEGER;
 ALTER TABLE tokens ADD COLUMN work BLOB;
-UPDATE tokens SET take = 1 WHERE worker <> '';
 DROP INDEX tokens_queue;
 CREATE INDEX tokens_queue ON tokens (queue, coalesce(lease, beat, 0), id)
 WHERE queue <> '' AND state = 0 AND (worker = '' OR lease IS NOT NULL);
+
+-- The W3C traceparent of whoever posted the job; '' is none.
+ALTER TABLE jobs ADD COLUMN trace TEXT NOT NULL DEFAULT '';
