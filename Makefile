@@ -8,6 +8,7 @@ BENCH ?= .
 EBB_CRASH_KILLS ?= 5000
 EBB_CRASH_IMAGES ?= 400
 EBB_SOAK ?= 100000
+EBB_SOAK_POSTGRES ?= 10m
 
 .PHONY: help
 help: ## list the tasks
@@ -56,6 +57,11 @@ docs: ## rewrite the generated pages of docs/reference
 .PHONY: soak
 soak: ## run EBB_SOAK (100000) random flows, EBB_CRASH_KILLS (5000) kills of flows in Go, ASL and SM4C, and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
 	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated|Fsync|DiskFull' work
+
+.PHONY: soak-postgres
+soak-postgres: ## let four conductors share 10000 runs on PostgreSQL for EBB_SOAK_POSTGRES (10m), with one killed or stopped every few seconds; a PostgreSQL that is down for half a minute
+	EBB_SOAK_POSTGRES=$(EBB_SOAK_POSTGRES) go test ./cmd/ebb -run TestSoakPostgres -v -count 1 -timeout 2h
+	EBB_LONG_OUTAGE=1 go test ./conductor -run TestPostgresRestarted -v -count 1
 
 .PHONY: fencing
 fencing: ## race for fences over 100000 checkpoints on each store: no write of a former owner, none lost

@@ -20,7 +20,7 @@ import (
 
 const (
 	// DefaultLease is how long a process on another machine is taken to be alive
-	// after it was last heard of, unless [Lease] says otherwise.
+	// after it was last heard of, unless [Lease] or the DSN says otherwise.
 	DefaultLease = 10 * time.Second
 
 	// lookEvery is how often those who wait look whether something has come,

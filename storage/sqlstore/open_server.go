@@ -11,7 +11,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: server.place, dialect: serverDialect, server: server, lease: DefaultLease, bell: newBell(nil)}
+	s := &Store{place: server.place, dialect: serverDialect, server: server, lease: server.lease, bell: newBell(nil)}
 	for _, opt := range opts {
 		opt(s)
 	}

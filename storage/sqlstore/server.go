@@ -34,6 +34,7 @@ const (
 	probes     = 3
 
 	defaultSchema = "ebb"
+	minLease      = 100 * time.Millisecond
 )
 
 // A server is where a PostgreSQL database is found.
@@ -42,6 +43,7 @@ type server struct {
 	place  string // for people: without user and password
 	schema string // in which Ebb's tables are
 	path   string // the search path that users' own statements have
+	lease  time.Duration
 	db     *sqlx.DB
 }
 
@@ -51,18 +53,25 @@ func isServer(dsn string) bool {
 }
 
 // serverOf returns what a DSN names: a URL as PostgreSQL's own programs take it,
-// with one more parameter, schema. What it leaves out comes from the environment
+// with two more parameters, schema and lease. What it leaves out comes from the environment
 // (PGHOST, PGUSER, PGPASSWORD …) and from ~/.pgpass.
 func serverOf(dsn string) (*server, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		return nil, errors.New("sqlstore: the DSN is no URL: give postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters escaped")
 	}
-	s := &server{schema: defaultSchema}
+	s := &server{schema: defaultSchema, lease: DefaultLease}
 	q := u.Query()
 	if name := q.Get("schema"); name != "" {
 		s.schema = name
 		q.Del("schema")
+		u.RawQuery = q.Encode()
+	}
+	if text := q.Get("lease"); text != "" {
+		if s.lease, err = time.ParseDuration(text); err != nil || s.lease < minLease {
+			return nil, fmt.Errorf("sqlstore: lease=%s in the DSN: want a duration of %v or more, such as 10s", text, minLease)
+		}
+		q.Del("lease")
 		u.RawQuery = q.Encode()
 	}
 	config, err := pgx.ParseConfig(u.String())

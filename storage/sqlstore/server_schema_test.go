@@ -136,3 +136,15 @@ func TestServerNotified(t *testing.T) {
 func letterTo(run string, n int) storage.Letter {
 	return storage.Letter{Run: run, Kind: storage.LetterSignal, Name: strconv.Itoa(n)}
 }
+
+// TestServerLease reads the lease that a DSN gives.
+func TestServerLease(t *testing.T) {
+	t.Parallel()
+	dsn := migrated(t)
+	shut(t, openServer(t, dsn+"&lease=7s"))
+	for _, lease := range []string{"7", "1ms", "-5s", "long"} {
+		if _, err := sqlstore.Open(t.Context(), dsn+"&lease="+lease); err == nil || !strings.Contains(err.Error(), "such as 10s") {
+			t.Errorf("lease=%s: %v", lease, err)
+		}
+	}
+}
