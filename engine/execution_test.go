@@ -58,8 +58,8 @@ func TestStartExecution(t *testing.T) {
 		{
 			"waited for", ".sync", inAWS, "", packing,
 			`{"ExecutionArn":"` + inWorld + `execution:pack:n1","Name":"n1","StateMachineArn":"` + inWorld + `stateMachine:pack:3","Status":"SUCCEEDED",` + times + `,
-				"Input":"{\"by\":\"arn:parent\",\"n\":1}","InputDetails":{"Included":true},"OutputDetails":{"Included":true},
-				"Output":{"$json":{"in":{"by":"arn:parent","n":1},"me":"` + inWorld + `execution:pack:n1","of":"` + inWorld + `stateMachine:pack:3"}},
+				"Input":"{\"n\":1,\"by\":\"arn:parent\"}","InputDetails":{"Included":true},"OutputDetails":{"Included":true},
+				"Output":{"$json":{"in":{"n":1,"by":"arn:parent"},"me":"` + inWorld + `execution:pack:n1","of":"` + inWorld + `stateMachine:pack:3"}},
 				"RedriveCount":0,"RedriveStatus":"NOT_REDRIVABLE","RedriveStatusReason":"Execution is SUCCEEDED and cannot be redriven"}`, "TaskSubmitted TaskSucceeded",
 		},
 		{

@@ -12,7 +12,7 @@ import (
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := simulate(t, parse(t, counter), `{"left": [`+strings.Repeat("0,", 999)+`0], "keep": 1}`, nil)
-	if got, want := ending(s), `SUCCEEDED {"keep":1,"left":[]}`; got != want {
+	if got, want := ending(s), `SUCCEEDED {"left":[],"keep":1}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if s.asked < 4 || s.asked > 10 {

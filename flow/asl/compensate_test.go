@@ -35,19 +35,19 @@ func TestCompensation(t *testing.T) {
 			name:   "the state itself",
 			states: booking("A", `"Next": "F"`) + `, ` + booking("F", fails+`"inside"}]`) + `, ` + pass,
 			fails:  map[string]int{"F": 1}, want: "F", left: "A",
-			end: `SUCCEEDED {"e":{"Error":"Boom"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"Boom"}}`,
 		},
 		{
 			name:   "all",
 			states: booking("A", `"Next": "B"`) + `, ` + booking("B", `"Next": "F"`) + `, ` + booking("F", fails+`"all"}]`) + `, ` + pass,
 			fails:  map[string]int{"F": 1}, want: "F B A",
-			end: `SUCCEEDED {"e":{"Error":"Boom"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"Boom"}}`,
 		},
 		{
 			name:   "back to a state",
 			states: booking("A", `"Next": "B"`) + `, ` + booking("B", `"Next": "C"`) + `, ` + booking("C", `"Next": "F"`) + `, ` + booking("F", fails+`{"To": "B"}}]`) + `, ` + pass,
 			fails:  map[string]int{"F": 1}, want: "F C", left: "A B",
-			end: `SUCCEEDED {"e":{"Error":"Boom"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"Boom"}}`,
 		},
 		{
 			name: "back to its last visit",
@@ -55,19 +55,19 @@ func TestCompensation(t *testing.T) {
 				`"Z": {"Type": "Choice", "Choices": [{"Variable": "$.e", "IsPresent": false, "Next": "A"}, {"Variable": "$.again", "IsPresent": true, "Next": "Y"}], "Default": "R"},
 				"R": {"Type": "Pass", "Result": 1, "ResultPath": "$.again", "Next": "A"}, "Y": {"Type": "Pass", "End": true}`,
 			fails: map[string]int{"B": 2}, want: "B B#2", left: "A A#2",
-			end: `SUCCEEDED {"again":1,"e":{"Error":"Boom"},"in":{"again":1,"e":{"Error":"Boom"},"in":{"in":1}}}`,
+			end: `SUCCEEDED {"in":{"in":{"in":1},"e":{"Error":"Boom"},"again":1},"e":{"Error":"Boom"},"again":1}`,
 		},
 		{
 			name:   "a branch's own",
 			states: booking("A", `"Next": "P"`) + `, "P": {"Type": "Parallel", "Branches": [{"StartAt": "X", "States": {` + booking("X", `"Next": "F"`) + `, ` + booking("F", fails+`"all"}]`) + `, ` + pass + `}}, {"StartAt": "Y", "States": {` + booking("Y", `"End": true`) + `}}], "End": true}`,
 			fails:  map[string]int{"F": 1}, want: "P[0]/F P[0]/X", left: "A P[1]/Y",
-			end: `SUCCEEDED [{"e":{"Error":"Boom"},"in":1},{"in":1}]`,
+			end: `SUCCEEDED [{"in":1,"e":{"Error":"Boom"}},{"in":1}]`,
 		},
 		{
 			name:   "a Parallel",
 			states: booking("A", `"Next": "P"`) + `, "P": {"Type": "Parallel", "Branches": [` + inner + `], ` + fails + `"inside"}]}, ` + pass,
 			fails:  map[string]int{"F": 1}, want: "P[0]/F P[0]/X", left: "A",
-			end: `SUCCEEDED {"e":{"Error":"Boom"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"Boom"}}`,
 		},
 		{
 			name:   "before a Parallel is begun again",
@@ -79,7 +79,7 @@ func TestCompensation(t *testing.T) {
 			name:   "before a Map is begun again",
 			states: `"M": {"Type": "Map", "ItemsPath": "$.in", "ItemProcessor": ` + inner + `, "Retry": [{"ErrorEquals": ["States.ResultPathMatchFailure"], "MaxAttempts": 1}], "ResultPath": "$.in.x", "Next": "Z", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Z", "Revert": "all"}]}, ` + pass,
 			want:   "M[0]/F M[0]/X M#2[0]/F M#2[0]/X",
-			end:    `SUCCEEDED {"Cause":"An error occurred while executing the state 'M' (entered at the event id #2). Unable to apply ReferencePath $.in.x to input {\"in\":[7]}","Error":"States.ResultPathMatchFailure"}`,
+			end:    `SUCCEEDED {"Error":"States.ResultPathMatchFailure","Cause":"An error occurred while executing the state 'M' (entered at the event id #2). Unable to apply ReferencePath $.in.x to input {\"in\":[7]}"}`,
 		},
 		{
 			name:   "before a task is done again that ended well",
@@ -91,14 +91,14 @@ func TestCompensation(t *testing.T) {
 			name:   "nothing was done yet",
 			states: booking("A", `"Next": "F"`) + `, ` + booking("F", `"Parameters": {"x.$": "$.no"}, `+strings.ReplaceAll(fails, "States.ALL", "States.ParameterPathFailure")+`"inside"}]`) + `, ` + pass,
 			left:   "A",
-			end: `SUCCEEDED {"e":{"Cause":"An error occurred while executing the state 'F' (entered at the event id #7). The JSONPath '$.no' specified for the field 'x.$' ` +
-				`could not be found in the input '{\"in\":1}'","Error":"States.Runtime"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"States.Runtime","Cause":"An error occurred while executing the state 'F' (entered at the event id #7). The JSONPath '$.no' specified for the field 'x.$' ` +
+				`could not be found in the input '{\"in\":1}'"}}`,
 		},
 		{
 			name:   "behind a point of no return",
 			states: booking("A", `"Next": "B"`) + `, "B": {"Type": "Task", "Resource": "do:B", "Revert": false, "Next": "C"}, ` + booking("C", `"Next": "F"`) + `, ` + booking("F", fails+`"all"}]`) + `, ` + pass,
 			fails:  map[string]int{"F": 1}, want: "F C",
-			end: `SUCCEEDED {"e":{"Error":"Boom"},"in":1}`,
+			end: `SUCCEEDED {"in":1,"e":{"Error":"Boom"}}`,
 		},
 		{
 			name:   "what cannot be undone",
@@ -111,7 +111,7 @@ func TestCompensation(t *testing.T) {
 			states: booking("A", `"Next": "stuck"`) + `, ` + booking("stuck", `"Next": "F"`) + `, ` +
 				booking("F", `"Catch": [{"ErrorEquals": ["Ebb.RevertFailed"], "Next": "Z"}, {"ErrorEquals": ["States.ALL"], "Next": "A", "Revert": "all"}], "End": true`) + `, ` + pass,
 			fails: map[string]int{"F": 1}, want: "F", left: "A stuck",
-			end: `SUCCEEDED {"Cause":"Gone: it is","Error":"Ebb.RevertFailed"}`,
+			end: `SUCCEEDED {"Error":"Ebb.RevertFailed","Cause":"Gone: it is"}`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,11 +1,10 @@
 package asl
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // Attributes is what a machine's context object and history tell about a run
@@ -49,10 +48,10 @@ func (w *walk) attributes() *Attributes {
 }
 
 // context returns the context object, $$.
-func (w *walk) context() map[string]any {
+func (w *walk) context() *jsontext.OrderedMap {
 	if w.ctx == nil && w.given != nil {
 		if tree, err := w.given.decoded(); err == nil {
-			w.ctx, _ = tree.(map[string]any)
+			w.ctx, _ = tree.(*jsontext.OrderedMap)
 		}
 	}
 	if w.ctx == nil {
@@ -60,7 +59,7 @@ func (w *walk) context() map[string]any {
 			if tree, err := d.decoded(); err == nil {
 				return tree
 			}
-			return map[string]any{}
+			return &jsontext.OrderedMap{}
 		})
 	}
 	return w.ctx
@@ -86,10 +85,10 @@ func valueOf(tree any) (jsonata.Value, *fault) {
 	switch v := tree.(type) {
 	case *datum:
 		return v.query()
-	case map[string]any:
-		members := make([]jsonata.Member, 0, len(v))
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			value, f := valueOf(v[name])
+	case *jsontext.OrderedMap:
+		members := make([]jsonata.Member, 0, v.Len())
+		for name, member := range v.All() {
+			value, f := valueOf(member)
 			if f != nil {
 				return value, f
 			}
@@ -103,38 +102,34 @@ func valueOf(tree any) (jsonata.Value, *fault) {
 
 // contextOf returns the context object, in which a leaf stands for data of
 // others.
-func (w *walk) contextOf(leaf func(*datum) any) map[string]any {
+func (w *walk) contextOf(leaf func(*datum) any) *jsontext.OrderedMap {
 	a := w.attributes()
 	if w.runInput == nil {
 		if w.runInput = emptyObject; len(w.ask.Run.Input) > 0 {
 			w.runInput = textDatum(w.ask.Run.Input)
 		}
 	}
-	execution := map[string]any{
-		"Id": a.ExecutionID, "Name": a.ExecutionName, "RoleArn": a.RoleARN,
-		"StartTime": contextTime(w.ask.Run.Started), "Input": leaf(w.runInput),
-	}
+	execution := jsontext.OrderedMapOf(
+		"Id", a.ExecutionID, "Input", leaf(w.runInput), "Name", a.ExecutionName, "RoleArn", a.RoleARN, "StartTime", contextTime(w.ask.Run.Started),
+	)
 	if !a.Express {
-		execution["RedriveCount"] = number(0)
+		execution.Set("RedriveCount", number(0))
 	}
-	ctx := map[string]any{
-		"Execution":    execution,
-		"StateMachine": map[string]any{"Id": a.StateMachineID, "Name": a.StateMachineName},
-	}
+	ctx := jsontext.OrderedMapOf("Execution", execution, "StateMachine", jsontext.OrderedMapOf("Id", a.StateMachineID, "Name", a.StateMachineName))
 	if w.state != nil {
-		state := map[string]any{"Name": w.state.name, "EnteredTime": contextTime(w.enteredAt)}
+		state := jsontext.OrderedMapOf("Name", w.state.name, "EnteredTime", contextTime(w.enteredAt))
 		switch w.state.kind {
 		case taskState, parallelState, mapState:
-			state["RetryCount"] = number(int64(w.retries()))
+			state.Set("RetryCount", number(int64(w.retries())))
 		default: // the others are not tried again
 		}
-		ctx["State"] = state
+		ctx.Set("State", state)
 	}
 	if w.token != "" && w.state != nil && w.state.task.pattern != "" {
-		ctx["Task"] = map[string]any{"Token": w.token}
+		ctx.Set("Task", jsontext.OrderedMapOf("Token", w.token))
 	}
 	if item := w.mapContext(leaf); item != nil {
-		ctx["Map"] = item
+		ctx.Set("Map", item)
 	}
 	return ctx
 }
@@ -167,7 +162,7 @@ func (w *walk) mapContext(leaf func(*datum) any) any {
 		}
 		w.mapItem = textDatum(item)
 	}
-	return map[string]any{"Item": map[string]any{"Index": number(int64(w.ask.Index)), "Value": leaf(w.mapItem)}}
+	return jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", number(int64(w.ask.Index)), "Value", leaf(w.mapItem)))
 }
 
 // contextTime is how the context object writes a time.

@@ -37,7 +37,7 @@ func TestData(t *testing.T) {
 		{
 			"context", `{"Type": "Pass", "Parameters": {"s.$": "$$.State.Name", "e.$": "$$.Execution.Id", "m.$": "$$.StateMachine.Name", "i.$": ` +
 				`"$$.Execution.Input.a", "t.$": "$$.State.EnteredTime"}, "End": true}`,
-			`{"a": 3}`, `{"e":"run-1","i":3,"m":"test","s":"S","t":"2025-01-01T00:00:00.000Z"}`,
+			`{"a": 3}`, `{"s":"S","e":"run-1","m":"test","i":3,"t":"2025-01-01T00:00:00.000Z"}`,
 		},
 		{
 			"literals", `{"Type": "Pass", "Parameters": {"a": "$.x", "b": [{"c.$": "$.x"}, "$.x"], "d": {}}, "End": true}`, `{"x": "1"}`,

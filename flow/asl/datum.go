@@ -32,7 +32,7 @@ func constant(tree any) *datum {
 	return &datum{text: encode(tree), tree: tree, hasTree: true, constant: true}
 }
 
-var emptyObject = constant(map[string]any{})
+var emptyObject = constant(&jsontext.OrderedMap{})
 
 // decoded returns the tree.
 func (d *datum) decoded() (any, error) {

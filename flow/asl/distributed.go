@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // distributed is what only a distributed Map state has: its items run as
@@ -179,9 +180,9 @@ func (w *walk) lengthOf(items *datum) (int, *fault) {
 	switch tree := tree.(type) {
 	case []any:
 		return len(tree), nil
-	case map[string]any:
+	case *jsontext.OrderedMap:
 		if w.state.items.items != nil {
-			return len(tree), nil
+			return tree.Len(), nil
 		}
 	}
 	return 0, w.noArray(items)

@@ -119,7 +119,7 @@ func TestDistributedMap(t *testing.T) {
 		{
 			name: "selector", fields: `"ItemSelector": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value.a", "s.$": "$$.Map.Item.Source", "x.$": "$.x"},` + reads(``),
 			input: `{"x": 7}`, items: []string{`{"a":5}`, `{"a":6}`},
-			want: `[{"i":0,"s":"S3://b/k","v":5,"x":7},{"i":1,"s":"S3://b/k","v":6,"x":7}]`, children: 2,
+			want: `[{"i":0,"v":5,"s":"S3://b/k","x":7},{"i":1,"v":6,"s":"S3://b/k","x":7}]`, children: 2,
 		},
 		{
 			name: "members", language: "JSONata", fields: `"Items": {"a": 1, "b": "{% $states.input.n %}"},

@@ -41,8 +41,7 @@
 // machine of these. [Validate] stops between the two. A [Profile] says by which
 // edition of the language all of this is done.
 //
-// Departures from AWS: members of objects lose their order where a state looks
-// into the data by JSONPath; all variables that a state can see have 384 KiB together; the
+// Departures from AWS: all variables that a state can see have 384 KiB together; the
 // events of a retry are written when it is decided, not
 // when its delay is over.
 //

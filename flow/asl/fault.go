@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // Names of errors that the language itself raises.
@@ -117,13 +118,13 @@ func (f *fault) matches(entry string, p Profile) bool {
 func (f *fault) ends(p Profile) bool { return f.name == statesRuntime && !profiles[p].allMatchesAll }
 
 // output is what a Catch hands on, {"Error", "Cause"}.
-func (f *fault) output() map[string]any {
-	out := map[string]any{"Error": f.name}
+func (f *fault) output() *jsontext.OrderedMap {
+	out := jsontext.OrderedMapOf("Error", f.name)
 	if f.bare {
-		out["Error"], out["Cause"] = nil, nil
+		out = jsontext.OrderedMapOf("Error", nil, "Cause", nil)
 	}
 	if f.cause != "" {
-		out["Cause"] = f.cause
+		out.Set("Cause", f.cause)
 	}
 	return out
 }

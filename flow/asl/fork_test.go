@@ -31,7 +31,7 @@ func TestParallel(t *testing.T) {
 		{
 			"caught", `, "Catch": [{"ErrorEquals": ["Boom"], "ResultPath": "$.e", "Next": "Caught"}]`,
 			map[string][]answer{"Fork[1]/Quick": {failure("Boom")}},
-			`SUCCEEDED {"a":1,"e":{"Cause":"it broke","Error":"Boom"}}`,
+			`SUCCEEDED {"a":1,"e":{"Error":"Boom","Cause":"it broke"}}`,
 			"ParallelStateExited Fork, SucceedStateEntered Caught, SucceedStateExited Caught, ExecutionSucceeded",
 		},
 		{
@@ -67,7 +67,7 @@ func TestMap(t *testing.T) {
 		most = max(most, running)
 		return answer{output: c.input.String(), after: time.Second}
 	})
-	if got, want := ending(s), `SUCCEEDED [{"i":0,"of":3,"v":"a"},{"i":1,"of":3,"v":"b"},{"i":2,"of":3,"v":"c"}]`; got != want {
+	if got, want := ending(s), `SUCCEEDED [{"i":0,"v":"a","of":3},{"i":1,"v":"b","of":3},{"i":2,"v":"c","of":3}]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := s.now.Sub(epoch), 2*time.Second; got != want {

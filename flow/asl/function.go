@@ -14,6 +14,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // functions are the intrinsic functions (asl.md a.8), without their States.
@@ -132,14 +134,14 @@ func appendJava(b []byte, v any) []byte {
 			b = appendJava(b, element)
 		}
 		return append(b, ']')
-	case map[string]any:
-		b = append(b, '{')
-		for i, name := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				b = append(b, ", "...)
-			}
-			b = append(append(b, name...), '=')
-			b = appendJava(b, v[name])
+	case *jsontext.OrderedMap:
+		between := "{"
+		for name, member := range v.All() {
+			b = append(append(append(b, between...), name...), '=')
+			b, between = appendJava(b, member), ", "
+		}
+		if v.Len() == 0 {
+			b = append(b, '{')
 		}
 		return append(b, '}')
 	}
@@ -188,8 +190,8 @@ func arrayPartition(args []any, _ func() uint64) (any, error) {
 	return parts, nil
 }
 
-// same is what makes two values equal: their JSON texts, members in order.
-func same(v any) string { return string(appendJSON(nil, v)) }
+// same is what makes two values equal: their JSON texts, members ordered by name.
+func same(v any) string { return string(appendTree(nil, v, true)) }
 
 func arrayContains(args []any, _ func() uint64) (any, error) {
 	list, err := array(args)
@@ -334,16 +336,20 @@ func hash(args []any, _ func() uint64) (any, error) {
 // jsonMerge merges two objects, the second over the first. Deep merging is not
 // in the language.
 func jsonMerge(args []any, _ func() uint64) (any, error) {
-	a, ok := args[0].(map[string]any)
-	b, ok2 := args[1].(map[string]any)
+	a, ok := args[0].(*jsontext.OrderedMap)
+	b, ok2 := args[1].(*jsontext.OrderedMap)
 	switch {
 	case !ok || !ok2:
 		return nil, errors.New("arguments 1 and 2 must be objects")
 	case args[2] != false:
 		return nil, errors.New("argument 3 must be false: only shallow merging is there")
 	}
-	merged := maps.Clone(a)
-	maps.Copy(merged, b)
+	merged := jsontext.NewOrderedMap(a.Len() + b.Len())
+	for _, object := range []*jsontext.OrderedMap{a, b} {
+		for name, value := range object.All() {
+			merged.Set(name, value)
+		}
+	}
 	return merged, nil
 }
 

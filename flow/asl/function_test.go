@@ -13,7 +13,7 @@ func TestIntrinsics(t *testing.T) {
 	for _, c := range []struct{ call, input, want string }{
 		{`States.Format('{} and {}', $.a, 1.50)`, `{"a": "x"}`, `"x and 1.50"`},
 		{`States.Format('\{\} it\'s \\ {}', null)`, `{}`, `"{} it's \\ null"`},
-		{`States.Format('{}', $)`, `{"b": [1, "x", {}], "a": true}`, `"{a=true, b=[1, x, {}]}"`},
+		{`States.Format('{}', $)`, `{"b": [1, "x", {}], "a": true}`, `"{b=[1, x, {}], a=true}"`},
 		{`States.Format($.t, 'v')`, `{"t": "<{}>"}`, `"<v>"`},
 		{`States.Format('{}')`, `{}`, `the text has more {} than the 0 values behind it`},
 		{`States.Format('', 1)`, `{}`, `the text has 0 {} for 1 values`},
@@ -21,7 +21,7 @@ func TestIntrinsics(t *testing.T) {
 		{`States.StringToJson($.s)`, `{"s": " "}`, `null`},
 		{`States.StringToJson('-0')`, `{}`, `0`},
 		{`States.StringToJson('{')`, `{}`, `argument 1 is not JSON`},
-		{`States.JsonToString($)`, `{"b": 1, "a": "ü<"}`, `"{\"a\":\"ü<\",\"b\":1}"`},
+		{`States.JsonToString($)`, `{"b": 1, "a": "ü<"}`, `"{\"b\":1,\"a\":\"ü<\"}"`},
 		{`States.Array()`, `{}`, `[]`},
 		{`States.Array(1, 'a', true, null, $.x)`, `{"x": {}}`, `[1,"a",true,null,{}]`},
 		{`States.ArrayPartition($.a, 2)`, `{"a": [1, 2, 3]}`, `[[1,2],[3]]`},

@@ -219,7 +219,7 @@ func (w *walk) scheduled(input *datum, timeout, heartbeat int64, role string) {
 		details.Number("heartbeatInSeconds", heartbeat)
 	}
 	if role != "" {
-		details.Raw("taskCredentials", treeDatum(map[string]any{"roleArn": role}).json())
+		details.Raw("taskCredentials", treeDatum(jsontext.OrderedMapOf("roleArn", role)).json())
 	}
 	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: ended(details), Key: key, Body: input.encoded()})
 	if !t.activity { // that begins when a worker takes it

@@ -14,21 +14,20 @@ import (
 
 // Data flows through states as text and is decoded only where a state looks
 // into it. Decoded, it is what encoding/json gives with UseNumber: numbers keep
-// the digits they were written with.
+// the digits they were written with, and objects the order of their members.
 
 var errDepth = fmt.Errorf("the value nests deeper than %d", maxValueDepth)
 
 // decode returns the tree of a JSON text.
 func decode(text []byte) (any, error) {
-	tree, err := jsontext.Decode(text, maxValueDepth, func(literal string) any { return json.Number(literal) })
+	tree, err := jsontext.DecodeOrdered(text, maxValueDepth, func(literal string) any { return json.Number(literal) })
 	if broken, ok := errors.AsType[*jsontext.Error](err); ok && broken.Deep {
 		return nil, errDepth
 	}
 	return tree, err
 }
 
-// encode returns the Value of a tree. Members are ordered by name, so equal
-// trees have equal texts.
+// encode returns the Value of a tree.
 func encode(tree any) atom.Value {
 	return atom.Value(appendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree))
 }
@@ -36,7 +35,11 @@ func encode(tree any) atom.Value {
 // appendJSON appends the JSON text of a tree. A small tree can have a very large
 // text, for a template may name the same value any number of times; so it stops
 // where the text is larger than any value may be.
-func appendJSON(b []byte, tree any) []byte {
+func appendJSON(b []byte, tree any) []byte { return appendTree(b, tree, false) }
+
+// appendTree is appendJSON; sorted has members ordered by name, so that equal trees
+// have equal texts.
+func appendTree(b []byte, tree any, sorted bool) []byte {
 	if len(b) > atom.MaxValue {
 		return b
 	}
@@ -50,29 +53,35 @@ func appendJSON(b []byte, tree any) []byte {
 	case json.Number:
 		return append(b, v...)
 	case *datum:
+		if sorted {
+			if tree, err := v.decoded(); err == nil {
+				return appendTree(b, tree, true)
+			}
+		}
 		return append(b, v.encoded().JSON()...)
 	case []any:
 		b = append(b, '[')
 		for i, element := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendJSON(b, element)
+			b = appendTree(separated(b, i), element, sorted)
 		}
 		return append(b, ']')
-	case map[string]any:
-		names := make([]string, 0, len(v))
-		for name := range v {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+	case *jsontext.OrderedMap:
 		b = append(b, '{')
-		for i, name := range names {
-			if i > 0 {
-				b = append(b, ',')
+		n := 0
+		member := func(name string, value any) {
+			b = append(jsontext.AppendString(separated(b, n), name), ':')
+			b = appendTree(b, value, sorted)
+			n++
+		}
+		if sorted {
+			for _, name := range v.Names() {
+				value, _ := v.Get(name)
+				member(name, value)
 			}
-			b = append(jsontext.AppendString(b, name), ':')
-			b = appendJSON(b, v[name])
+		} else {
+			for name, value := range v.All() {
+				member(name, value)
+			}
 		}
 		return append(b, '}')
 	}

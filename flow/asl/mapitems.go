@@ -19,12 +19,12 @@ type takenItem struct {
 }
 
 // context returns what the context object tells of the item.
-func (t *takenItem) context(leaf func(*datum) any) map[string]any {
-	item := map[string]any{"Index": number(t.index), "Value": leaf(t.value), "Source": t.source}
+func (t *takenItem) context(leaf func(*datum) any) *jsontext.OrderedMap {
+	item := jsontext.OrderedMapOf("Index", number(t.index), "Value", leaf(t.value), "Source", t.source)
 	if t.key != "" {
-		item["Key"] = t.key
+		item.Set("Key", t.key)
 	}
-	return map[string]any{"Item": item}
+	return jsontext.OrderedMapOf("Item", item)
 }
 
 // stateData is the source of items that are in the state's input.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // The files that results are written to, by what became of the executions.
@@ -217,17 +218,17 @@ func (r *mapRun) file(file int) string {
 
 // manifest tells of the files.
 func (r *mapRun) manifest() string {
-	lists := map[string]any{}
+	lists := &jsontext.OrderedMap{}
 	for file, name := range files {
 		list := []any{}
 		if r.Sizes[file] > 0 {
-			list = append(list, map[string]any{"Key": r.file(file), "Size": number(r.Sizes[file])})
+			list = append(list, jsontext.OrderedMapOf("Key", r.file(file), "Size", number(r.Sizes[file])))
 		}
-		lists[name] = list
+		lists.Set(name, list)
 	}
-	return encode(map[string]any{
-		"DestinationBucket": r.set.Target.Bucket, "MapRunArn": r.set.ARN, "ResultFiles": lists,
-	}).String()
+	return encode(jsontext.OrderedMapOf(
+		"DestinationBucket", r.set.Target.Bucket, "MapRunArn", r.set.ARN, "ResultFiles", lists,
+	)).String()
 }
 
 // written ends a map run whose results are written.
@@ -236,8 +237,8 @@ func (r *mapRun) written() {
 		r.end(&fault{name: r.Error, cause: r.Cause})
 		return
 	}
-	r.endWell(encode(map[string]any{
-		"MapRunArn":           r.set.ARN,
-		"ResultWriterDetails": map[string]any{"Bucket": r.set.Target.Bucket, "Key": r.folder() + "manifest.json"},
-	}))
+	r.endWell(encode(jsontext.OrderedMapOf(
+		"MapRunArn", r.set.ARN,
+		"ResultWriterDetails", jsontext.OrderedMapOf("Bucket", r.set.Target.Bucket, "Key", r.folder()+"manifest.json"),
+	)))
 }

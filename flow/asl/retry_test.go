@@ -115,18 +115,18 @@ func TestCatch(t *testing.T) {
 	}{
 		{
 			"by name", `{"ErrorEquals": ["Other"], "Next": "No"}, {"ErrorEquals": ["Boom"], "Next": "Yes"}`, failure("Boom"),
-			`SUCCEEDED {"Cause":"it broke","Error":"Boom"}`,
+			`SUCCEEDED {"Error":"Boom","Cause":"it broke"}`,
 		},
 		{
 			"with the input", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure("Boom"),
-			`SUCCEEDED {"e":{"Cause":"it broke","Error":"Boom"},"in":1}`,
+			`SUCCEEDED {"in":1,"e":{"Error":"Boom","Cause":"it broke"}}`,
 		},
 		{"without the error", `{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Yes"}`, failure("Boom"), `SUCCEEDED {"in":1}`},
 		{"not", `{"ErrorEquals": ["Other"], "Next": "Yes"}`, failure("Boom"), `FAILED Boom: it broke`},
 		{
 			"no name", `{"ErrorEquals": ["Lambda.Unknown"], "Next": "No"}, {"ErrorEquals": ["States.TaskFailed"], "Next": "Yes"}`,
 			answer{failure: &atom.Failure{Bare: true}},
-			`SUCCEEDED {"Cause":null,"Error":null}`,
+			`SUCCEEDED {"Error":null,"Cause":null}`,
 		},
 		{
 			"runtime is not caught", `{"ErrorEquals": ["States.Runtime"], "Next": "Yes"}, {"ErrorEquals": ["States.ALL"], "Next": "Yes"}`,
@@ -135,8 +135,8 @@ func TestCatch(t *testing.T) {
 		},
 		{
 			"too large a result", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Yes"}`, failure(atom.CodeTooLarge),
-			`SUCCEEDED {"e":{"Cause":"The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service ` +
-				`limit.","Error":"States.DataLimitExceeded"},"in":1}`,
+			`SUCCEEDED {"in":1,"e":{"Error":"States.DataLimitExceeded","Cause":"The state/task 'exec' returned a result with a size exceeding the maximum number of bytes service ` +
+				`limit."}}`,
 		},
 		{
 			"no result path", `{"ErrorEquals": ["States.ALL"], "ResultPath": "$.in.x", "Next": "Yes"}`, failure("Boom"),

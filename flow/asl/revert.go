@@ -3,7 +3,6 @@ package asl
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -76,21 +75,23 @@ func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	return input.encoded(), nil
 }
 
-func undoReport(ask *flow.UndoAsk) map[string]any {
+func undoReport(ask *flow.UndoAsk) *jsontext.OrderedMap {
 	input := ask.Spec.Input
 	if input == nil {
 		input = atom.Null
 	}
-	report := map[string]any{"Input": textDatum(input), "Result": nil, "Outcome": "Unknown"}
+	report := jsontext.OrderedMapOf("Input", textDatum(input), "Result", nil, "Outcome", "Unknown")
 	if result, ok := ask.Did.Done(); ok {
-		report["Outcome"] = "Done"
+		report.Set("Outcome", "Done")
 		if result != nil {
-			report["Result"] = textDatum(result)
+			report.Set("Result", textDatum(result))
 		}
 	}
 	if failure, ok := ask.Did.Failed(); ok {
-		report["Outcome"] = "Failed"
-		maps.Copy(report, taskFault(failure, ask.Spec.Task).output())
+		report.Set("Outcome", "Failed")
+		for name, value := range taskFault(failure, ask.Spec.Task).output().All() {
+			report.Set(name, value)
+		}
 	}
 	return report
 }

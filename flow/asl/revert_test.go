@@ -22,10 +22,10 @@ func TestUndo(t *testing.T) {
 		did          atom.Outcome[atom.Value]
 		want         string
 	}{
-		{"done", whole, done, `{"Input":{"in":1},"Outcome":"Done","Result":{"id":7}}`},
-		{"failed", whole, failed, `{"Cause":"it broke","Error":"Boom","Input":{"in":1},"Outcome":"Failed","Result":null}`},
-		{"unknown", whole, atom.Unknown[atom.Value](), `{"Input":{"in":1},"Outcome":"Unknown","Result":null}`},
-		{"parameters", some, done, `{"how":"Done","id":7,"key":"c0f38614-a95f-4078-80f3-8914a95f8591","of":"Book","since":"2025-01-01T00:00:00.000Z"}`},
+		{"done", whole, done, `{"Input":{"in":1},"Result":{"id":7},"Outcome":"Done"}`},
+		{"failed", whole, failed, `{"Input":{"in":1},"Result":null,"Outcome":"Failed","Error":"Boom","Cause":"it broke"}`},
+		{"unknown", whole, atom.Unknown[atom.Value](), `{"Input":{"in":1},"Result":null,"Outcome":"Unknown"}`},
+		{"parameters", some, done, `{"id":7,"how":"Done","of":"Book","since":"2025-01-01T00:00:00.000Z","key":"c0f38614-a95f-4078-80f3-8914a95f8591"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestUndoFails(t *testing.T) {
 	m := parse(t, alone(`{"Type": "Task", "Resource": "exec:x", "Revert": {"Resource": "exec:y", "Parameters": {"id.$": "$.Result.id"}}, "End": true}`))
 	for note, want := range map[string]string{
 		"S": `asl: S: Revert: The JSONPath '$.Result.id' specified for the field 'id.$' could not be found in the input ` +
-			`'{"Input":null,"Outcome":"Unknown","Result":null}'`,
+			`'{"Input":null,"Result":null,"Outcome":"Unknown"}'`,
 		"Gone": `asl: S: the definition test has no state "Gone" with a Revert`,
 	} {
 		_, err := m.Undo(&flow.UndoAsk{Run: &flow.Run{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})

@@ -65,9 +65,9 @@ func treeOf(n *node) any {
 		}
 		return array
 	case jsontext.Object:
-		object := make(map[string]any, len(n.Members))
+		object := jsontext.NewOrderedMap(len(n.Members))
 		for _, m := range n.Members {
-			object[m.Name] = treeOf(m.Value)
+			object.Set(m.Name, treeOf(m.Value))
 		}
 		return object
 	default:
@@ -124,13 +124,13 @@ func (t *template) evaluate(v *view) (any, *fault) {
 	case t.expr != nil:
 		return t.expr.evaluate(v)
 	case t.fields != nil:
-		object := make(map[string]any, len(t.fields))
+		object := jsontext.NewOrderedMap(len(t.fields))
 		for i := range t.fields {
 			value, f := t.fields[i].value.evaluate(v)
 			if f != nil {
 				return nil, f
 			}
-			object[t.fields[i].name] = value
+			object.Set(t.fields[i].name, value)
 		}
 		return object, nil
 	}

@@ -204,12 +204,16 @@ func (t *StateTest) context(w *walk) (*datum, error) {
 		return textDatum(t.Context), checkContext(t.Context, w.state)
 	}
 	tree := w.context()
-	state, ok := tree["State"].(map[string]any)
-	if ok {
-		state["Name"] = testedState
+	set := func(object, name string, value any) {
+		if of, ok := tree.Get(object); ok {
+			if of, ok := of.(*jsontext.OrderedMap); ok {
+				of.Set(name, value)
+			}
+		}
 	}
-	if execution, ok := tree["Execution"].(map[string]any); ok && t.Attributes.RoleARN == "" {
-		execution["RoleArn"] = nil
+	set("State", "Name", testedState)
+	if t.Attributes.RoleARN == "" {
+		set("Execution", "RoleArn", nil)
 	}
 	return treeDatum(tree), nil
 }

@@ -46,7 +46,7 @@ func TestStateAlone(t *testing.T) {
 		{
 			"caught",
 			asl.StateTest{Definition: []byte(retried), Mock: mockError("Busy"), Input: atom.FromJSON([]byte(`{"m":1}`)), Configuration: asl.StateConfiguration{RetrierRetryCount: 2}},
-			`CAUGHT_ERROR {"e":{"Cause":"why","Error":"Busy"},"m":1} C Busy why`,
+			`CAUGHT_ERROR {"m":1,"e":{"Error":"Busy","Cause":"why"}} C Busy why`,
 			`{"input":{"m":1},"afterInputPath":{"m":1},"afterParameters":{"MessageBody":1},"variables":{"c":"Busy"},"errorDetails":{"retryIndex":1,"catchIndex":0}}`,
 		},
 		{
@@ -94,7 +94,7 @@ func TestStateAlone(t *testing.T) {
 					"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "B"}]}`),
 				Mock: mockResult(`[]`), Configuration: asl.StateConfiguration{MapIterationFailureCount: 2},
 			},
-			`CAUGHT_ERROR {"Cause":"The specified tolerated failure threshold was exceeded","Error":"States.ExceedToleratedFailureThreshold"} B ` +
+			`CAUGHT_ERROR {"Error":"States.ExceedToleratedFailureThreshold","Cause":"The specified tolerated failure threshold was exceeded"} B ` +
 				`States.ExceedToleratedFailureThreshold The specified tolerated failure threshold was exceeded`,
 			`{"input":{},"maxConcurrency":0,"toleratedFailurePercentage":25,"errorDetails":{"catchIndex":0}}`,
 		},

@@ -21,7 +21,7 @@ func TestVariables(t *testing.T) {
 				"Assign": {"c": "default"}},
 		"F": {"Type": "Pass", "Parameters": {"x.$": "$x", "z.$": "$z", "r.$": "$r", "p.$": "$.p", "q.$": "$p", "c.$": "$c"}, "End": true}
 	}}`)
-	want := `SUCCEEDED {"c":"rule","p":[{"i":20,"y":10}],"q":20,"r":1,"x":20,"z":1}`
+	want := `SUCCEEDED {"x":20,"z":1,"r":1,"p":[{"i":20,"y":10}],"q":20,"c":"rule"}`
 	if got := ending(simulate(t, m, `{}`, nil)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A walk answers one question: it goes from state to state as far as it can
@@ -43,7 +44,7 @@ type walk struct {
 	broken    bool              // the Parallel or Map state has failed, which the history is yet to be told
 	brokeAt   int64             // what that event followed from when it was told; 0: it was not
 	paused    bool              // the node to come only waits for the state to be begun again
-	ctx       map[string]any    // the context object; nil until it is asked for
+	ctx       *jsontext.OrderedMap  // the context object; nil until it is asked for
 	ctxQuery  *datum            // the same for JSONata
 	steps     int               // that the visit's queries may still take
 	drawn     int               // random numbers drawn when the ask gives none

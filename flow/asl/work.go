@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // work adds the node that runs a Task state's task.
@@ -78,8 +79,9 @@ func (w *walk) role() (string, *fault) {
 	if f != nil {
 		return "", f
 	}
-	credentials, _ := tree.(map[string]any)
-	role, ok := credentials["RoleArn"].(string)
+	credentials, _ := tree.(*jsontext.OrderedMap)
+	named, _ := credentials.Get("RoleArn")
+	role, ok := named.(string)
 	if !ok {
 		return "", runtimeFault("The RoleArn of Credentials must be a string")
 	}

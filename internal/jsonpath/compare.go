@@ -1,6 +1,10 @@
 package jsonpath
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
 
 // equality says whether a number equals the text that spells it.
 type equality bool
@@ -22,9 +26,9 @@ func (e *evaluation) equal(a, b any, how equality) (bool, error) {
 	case bool:
 		b, ok := b.(bool)
 		return ok && a == b, nil
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
+	case *jsontext.OrderedMap:
+		b, ok := b.(*jsontext.OrderedMap)
+		if !ok || a.Len() != b.Len() {
 			return false, nil
 		}
 		return e.equalMembers(a, b)
@@ -43,9 +47,9 @@ func (e *evaluation) equal(a, b any, how equality) (bool, error) {
 	return ok && order == 0, err
 }
 
-func (e *evaluation) equalMembers(a, b map[string]any) (bool, error) {
-	for name, value := range a {
-		other, ok := b[name]
+func (e *evaluation) equalMembers(a, b *jsontext.OrderedMap) (bool, error) {
+	for name, value := range a.All() {
+		other, ok := b.Get(name)
 		if !ok {
 			return false, nil
 		}

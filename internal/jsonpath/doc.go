@@ -6,8 +6,8 @@
 //	ids, err := path.Get(document) // always a list: the path may name several
 //
 // A path is parsed once and may then be used by any number of goroutines.
-// Documents are the trees encoding/json decodes with UseNumber; Go's own
-// number types are understood too. No function of this package changes a
+// Documents are the trees of [jsontext.DecodeOrdered], with numbers as
+// json.Number; Go's own number types are understood too. No function of this package changes a
 // document: what Get returns is shared with it, and Set copies only the objects
 // and arrays between the root and the place it writes.
 //
@@ -35,8 +35,7 @@
 // literal: 'text', "text", 1.5, true, null, ['a', 'b'], and, because real state
 // machines rely on it, a bare word, which is text.
 //
-// Members come in the order of their names wherever a path names several,
-// because decoded objects have lost the order they were written in.
+// Members come in the order they were written in wherever a path names several.
 //
 // # One value or several
 //

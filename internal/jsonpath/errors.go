@@ -3,6 +3,8 @@ package jsonpath
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // The limits within which paths are parsed and evaluated.
@@ -79,7 +81,7 @@ func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
 		return "null"
-	case map[string]any:
+	case *jsontext.OrderedMap:
 		return "an object"
 	case []any:
 		return "an array"

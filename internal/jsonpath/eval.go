@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // Get returns what the path names in a document: for a definite path its value,
@@ -78,7 +80,7 @@ func (p *Path) missing(doc any, resolved int) *NotFoundError {
 		e.Step = strconv.Itoa(s.index)
 	}
 	list, isList := parent.([]any)
-	_, isObject := parent.(map[string]any)
+	_, isObject := parent.(*jsontext.OrderedMap)
 	switch {
 	case s.kind == selectIndex && isList:
 		e.Reason, e.BehindEnd = "No results for path: "+p.prefix(len(p.steps)), last && s.index >= len(list)
@@ -104,8 +106,8 @@ func (q *query) lookup(value any) (found any, resolved int) {
 		s := &q.steps[i].selectors[0]
 		switch s.kind {
 		case selectName:
-			object, _ := value.(map[string]any)
-			child, ok := object[s.name]
+			object, _ := value.(*jsontext.OrderedMap)
+			child, ok := object.Get(s.name)
 			if !ok {
 				return nil, i
 			}
@@ -118,7 +120,7 @@ func (q *query) lookup(value any) (found any, resolved int) {
 			}
 			value = child
 		default:
-			object, ok := value.(map[string]any)
+			object, ok := value.(*jsontext.OrderedMap)
 			if !ok {
 				return nil, i
 			}
@@ -140,11 +142,11 @@ func elementAt(list []any, index int) (any, bool) {
 }
 
 // members returns an object of those named members that are there.
-func members(object map[string]any, names []string) map[string]any {
-	part := make(map[string]any, len(names))
+func members(object *jsontext.OrderedMap, names []string) *jsontext.OrderedMap {
+	part := jsontext.NewOrderedMap(len(names))
 	for _, name := range names {
-		if value, ok := object[name]; ok {
-			part[name] = value
+		if value, ok := object.Get(name); ok {
+			part.Set(name, value)
 		}
 	}
 	return part

@@ -1,16 +1,17 @@
 package jsonpath_test
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 func Example() {
-	order := map[string]any{
-		"customer": "Ida",
-		"lines":    []any{map[string]any{"sku": "rope", "price": 12}, map[string]any{"sku": "buoy", "price": 90}},
-	}
+	order := jsontext.OrderedMapOf("customer", "Ida", "lines", []any{
+		jsontext.OrderedMapOf("sku", "rope", "price", 12), jsontext.OrderedMapOf("sku", "buoy", "price", 90),
+	})
 	for _, text := range []string{"$.customer", "$.lines[?(@.price > 50)].sku", "$.lines[*].price.sum()", "$.carrier.name"} {
 		path, err := jsonpath.Parse(text)
 		if err != nil {
@@ -27,16 +28,22 @@ func Example() {
 }
 
 func ExamplePath_Set() {
-	input := map[string]any{"order": "o-1"}
+	input := jsontext.OrderedMapOf("order", "o-1")
 	path, err := jsonpath.Parse("$.booking.id")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	output, err := path.Set(input, "b-7")
-	fmt.Println(output, err)
-	fmt.Println(input)
+	print := func(tree any) {
+		text, err := json.Marshal(tree)
+		fmt.Println(string(text), err)
+	}
+	if err == nil {
+		print(output)
+	}
+	print(input)
 	// Output:
-	// map[booking:map[id:b-7] order:o-1] <nil>
-	// map[order:o-1]
+	// {"order":"o-1","booking":{"id":"b-7"}} <nil>
+	// {"order":"o-1"} <nil>
 }

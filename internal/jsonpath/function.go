@@ -3,11 +3,12 @@ package jsonpath
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A function turns what a path gives into one value.
@@ -44,15 +45,15 @@ func (f function) apply(e *evaluation, value any) (result any, reason string, er
 		}
 		return json.Number(strconv.Itoa(size)), "", err
 	case keysFunction:
-		object, ok := value.(map[string]any)
+		object, ok := value.(*jsontext.OrderedMap)
 		if !ok {
 			return nil, f.refuses("an object", value), nil
 		}
-		if err := e.spend(len(object)); err != nil {
+		if err := e.spend(object.Len()); err != nil {
 			return nil, "", err
 		}
-		keys := make([]any, 0, len(object))
-		for _, name := range slices.Sorted(maps.Keys(object)) {
+		keys := make([]any, 0, object.Len())
+		for name := range object.All() {
 			keys = append(keys, name)
 		}
 		return keys, "", nil

@@ -3,11 +3,12 @@ package jsonpath
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // sameSteps compares what paths mean, not where it was written.
@@ -59,10 +60,8 @@ func FuzzParse(f *testing.F) {
 
 func checkOutcome(t *testing.T, path *Path, document string) {
 	t.Helper()
-	decoder := json.NewDecoder(strings.NewReader(document))
-	decoder.UseNumber()
-	var doc any
-	if err := decoder.Decode(&doc); err != nil {
+	doc, err := jsontext.DecodeOrdered([]byte(document), 10_000, func(literal string) any { return json.Number(literal) })
+	if err != nil {
 		return
 	}
 	before, err := json.Marshal(doc)

@@ -1,15 +1,16 @@
 package jsonpath_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // harbour is the document most tests look into.
@@ -32,10 +33,8 @@ const harbour = `{
 
 func decode(tb testing.TB, text string) any {
 	tb.Helper()
-	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+	value, err := jsontext.DecodeOrdered([]byte(text), 10_000, func(literal string) any { return json.Number(literal) })
+	if err != nil {
 		tb.Fatalf("%s: %v", text, err)
 	}
 	return value
@@ -50,6 +49,9 @@ func encode(tb testing.TB, value any) string {
 	return string(text)
 }
 
+// unordered compares trees without regard to the order of members.
+var unordered = cmp.Transformer("members", func(o *jsontext.OrderedMap) map[string]any { return maps.Collect(o.All()) })
+
 // A query is a path, and what it gives in a document as JSON.
 type query struct{ path, want string }
 
@@ -63,10 +65,10 @@ func testQueries(t *testing.T, document string, queries []query) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(decode(t, q.want), got); diff != "" {
+			if diff := cmp.Diff(decode(t, q.want), got, unordered); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if diff := cmp.Diff(decode(t, document), doc); diff != "" {
+			if diff := cmp.Diff(decode(t, document), doc, unordered); diff != "" {
 				t.Errorf("the document changed:\n%s", diff)
 			}
 			if _, list := got.([]any); !path.Definite() && !list {
@@ -139,7 +141,7 @@ func TestGetSeveral(t *testing.T) {
 		{"$.berths[0]..[0]", `["Ann"]`},
 		{"$.limits..*", `[9.5, 120, {"length": 7}, 7]`},
 		{"$..['id','flag']", `[{"id": 2, "flag": null}, {"id": 3, "flag": "NO"}]`},
-		{"$.berths[0]..*", `[["Ann", "Bo"], 1, "Ida", 800, "Ann", "Bo"]`},
+		{"$.berths[0]..*", `[1, "Ida", ["Ann", "Bo"], 800, "Ann", "Bo"]`},
 	})
 }
 
@@ -275,7 +277,7 @@ func TestFunctionsKeepIntegersExact(t *testing.T) {
 // Values made by Go code rather than decoded are understood as well.
 func TestGetOfGoNumbers(t *testing.T) {
 	t.Parallel()
-	doc := map[string]any{"list": []any{1, int32(2), int64(3), uint32(4), uint64(5), float32(6.5), 7.5, json.Number("8")}}
+	doc := jsontext.OrderedMapOf("list", []any{1, int32(2), int64(3), uint32(4), uint64(5), float32(6.5), 7.5, json.Number("8")})
 	for text, want := range map[string]string{
 		"$.list[?(@ > 3)]":        `[4,5,6.5,7.5,8]`,
 		"$.list[?(@ == 2)]":       `[2]`,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 func TestParseIsBounded(t *testing.T) {
@@ -50,9 +51,9 @@ func TestEvaluationIsBounded(t *testing.T) {
 	lists := decode(t, strings.Repeat("[", 2000)+`"`+strings.Repeat("x", 1000)+`"`+strings.Repeat("]", 2000))
 	wide := make([]any, 100_000)
 	for i := range wide {
-		wide[i] = map[string]any{"a": "text", "n": 1.5}
+		wide[i] = jsontext.OrderedMapOf("a", "text", "n", 1.5)
 	}
-	broad := map[string]any{"list": wide, "text": strings.Repeat("x", 1<<20), "digits": decode(t, strings.Repeat("1", 1<<20))}
+	broad := jsontext.OrderedMapOf("list", wide, "text", strings.Repeat("x", 1<<20), "digits", decode(t, strings.Repeat("1", 1<<20)))
 	for text, doc := range map[string]any{
 		"$..a..a..a":                            chain,
 		"$..[?(@..x)]":                          chain,
@@ -97,7 +98,7 @@ func TestBudgetIsWideEnough(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 10_000)
 	for i := range list {
-		list[i] = map[string]any{"id": i, "name": "some name", "tags": []any{"a", "b"}}
+		list[i] = jsontext.OrderedMapOf("id", i, "name", "some name", "tags", []any{"a", "b"})
 	}
 	for _, text := range []string{"$[*].id", "$..id", "$[?(@.name =~ /some.*/ && 'a' in @.tags && @.id < 5000)].id", "$..*", "$[*]['id','name']"} {
 		if _, err := mustParse(t, text).Get(list); err != nil {

@@ -3,6 +3,8 @@ package jsonpath
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // An operator compares two values in a filter.
@@ -206,8 +208,8 @@ func (e *evaluation) sizeOf(value any) (size int, ok bool, err error) {
 	switch v := value.(type) {
 	case []any:
 		return len(v), true, nil
-	case map[string]any:
-		return len(v), true, nil
+	case *jsontext.OrderedMap:
+		return v.Len(), true, nil
 	case string:
 		return utf8.RuneCountInString(v), true, e.spendText(v)
 	}

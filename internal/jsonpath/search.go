@@ -2,8 +2,8 @@ package jsonpath
 
 import (
 	"errors"
-	"maps"
-	"slices"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // evaluation is one search through a document.
@@ -71,8 +71,8 @@ func (e *evaluation) weigh(value any) error {
 				return err
 			}
 		}
-	case map[string]any:
-		for _, member := range v {
+	case *jsontext.OrderedMap:
+		for _, member := range v.All() {
 			if err := e.weigh(member); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (e *evaluation) descend(node any, isElement bool, steps []step, found func(
 	if err := e.spend(len(steps[0].selectors)); err != nil {
 		return err
 	}
-	object, isObject := node.(map[string]any)
+	object, isObject := node.(*jsontext.OrderedMap)
 	for i := range steps[0].selectors {
 		var err error
 		switch s := &steps[0].selectors[i]; s.kind {
@@ -136,9 +136,9 @@ func (e *evaluation) descend(node any, isElement bool, steps []step, found func(
 				return err
 			}
 		}
-	case map[string]any:
-		for _, name := range sortedNames(v) {
-			if err := e.descend(v[name], false, steps, found); err != nil {
+	case *jsontext.OrderedMap:
+		for _, member := range v.All() {
+			if err := e.descend(member, false, steps, found); err != nil {
 				return err
 			}
 		}
@@ -146,9 +146,9 @@ func (e *evaluation) descend(node any, isElement bool, steps []step, found func(
 	return nil
 }
 
-func hasAll(object map[string]any, names []string) bool {
+func hasAll(object *jsontext.OrderedMap, names []string) bool {
 	for _, name := range names {
-		if _, ok := object[name]; !ok {
+		if _, ok := object.Get(name); !ok {
 			return false
 		}
 	}
@@ -158,7 +158,7 @@ func hasAll(object map[string]any, names []string) bool {
 // pick goes on from those children of node that a selector names.
 func (e *evaluation) pick(node any, s *selector, rest []step, found func(any) error) error {
 	switch v := node.(type) {
-	case map[string]any:
+	case *jsontext.OrderedMap:
 		return e.pickMember(v, s, rest, found)
 	case []any:
 		return e.pickElement(v, s, rest, found)
@@ -166,10 +166,10 @@ func (e *evaluation) pick(node any, s *selector, rest []step, found func(any) er
 	return nil
 }
 
-func (e *evaluation) pickMember(object map[string]any, s *selector, rest []step, found func(any) error) error {
+func (e *evaluation) pickMember(object *jsontext.OrderedMap, s *selector, rest []step, found func(any) error) error {
 	switch s.kind {
 	case selectName:
-		if child, ok := object[s.name]; ok {
+		if child, ok := object.Get(s.name); ok {
 			return e.walk(child, rest, found)
 		}
 	case selectMembers:
@@ -178,8 +178,8 @@ func (e *evaluation) pickMember(object map[string]any, s *selector, rest []step,
 		}
 		return e.walk(members(object, s.names), rest, found)
 	case selectAll:
-		for _, name := range sortedNames(object) {
-			if err := e.walk(object[name], rest, found); err != nil {
+		for _, member := range object.All() {
+			if err := e.walk(member, rest, found); err != nil {
 				return err
 			}
 		}
@@ -231,9 +231,4 @@ func (e *evaluation) filter(node any, c condition, rest []step, found func(any) 
 		return err
 	}
 	return e.walk(node, rest, found)
-}
-
-// sortedNames gives an object an order; the one it was written in is lost.
-func sortedNames(object map[string]any) []string {
-	return slices.Sorted(maps.Keys(object))
 }

@@ -1,8 +1,9 @@
 package jsonpath
 
 import (
-	"maps"
 	"slices"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // Set returns a document that differs from doc in having value where the path
@@ -41,7 +42,7 @@ func (p *Path) put(old any, from int, value any) (any, error) {
 		list[s.index] = child
 		return list, nil
 	default:
-		object, ok := old.(map[string]any)
+		object, ok := old.(*jsontext.OrderedMap)
 		if !ok {
 			return nil, p.mismatch(from, "is "+kindOf(old)+", not an object")
 		}
@@ -49,26 +50,21 @@ func (p *Path) put(old any, from int, value any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		object = maps.Clone(object)
-		if object == nil {
-			object = make(map[string]any, 1)
-		}
-		object[s.name] = child
-		return object, nil
+		return object.With(s.name, child), nil
 	}
 }
 
 // putMember returns what a member is to become; where it is missing, an object
 // grows.
-func (p *Path) putMember(object map[string]any, name string, from int, value any) (any, error) {
-	member, ok := object[name]
+func (p *Path) putMember(object *jsontext.OrderedMap, name string, from int, value any) (any, error) {
+	member, ok := object.Get(name)
 	if ok || from == len(p.steps) {
 		return p.put(member, from, value)
 	}
 	if p.steps[from].selectors[0].kind == selectIndex {
 		return nil, p.mismatch(from, "does not exist; only an element that is there can be replaced")
 	}
-	return p.put(map[string]any{}, from, value)
+	return p.put(&jsontext.OrderedMap{}, from, value)
 }
 
 func (p *Path) mismatch(at int, problem string) error {

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 func TestSet(t *testing.T) {
@@ -39,10 +40,10 @@ func TestSet(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(decode(t, c.want), got); diff != "" {
+			if diff := cmp.Diff(decode(t, c.want), got, unordered); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if diff := cmp.Diff(decode(t, c.doc), doc); diff != "" {
+			if diff := cmp.Diff(decode(t, c.doc), doc, unordered); diff != "" {
 				t.Errorf("the document changed:\n%s", diff)
 			}
 		})
@@ -51,20 +52,23 @@ func TestSet(t *testing.T) {
 
 func TestSetSharesWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
-	doc := decode(t, `{"a": {"x": {"deep": 1}, "b": {"c": 1}}, "other": [1, 2]}`).(map[string]any)
+	doc := decode(t, `{"a": {"x": {"deep": 1}, "b": {"c": 1}}, "other": [1, 2]}`)
 	got, err := mustParse(t, "$.a.b.c").Set(doc, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same := func(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
-	changed := got.(map[string]any)
-	if !same(changed["other"], doc["other"]) {
+	member := func(object any, name string) any {
+		value, _ := object.(*jsontext.OrderedMap).Get(name)
+		return value
+	}
+	if !same(member(got, "other"), member(doc, "other")) {
 		t.Error("an array beside the path was copied")
 	}
-	if !same(changed["a"].(map[string]any)["x"], doc["a"].(map[string]any)["x"]) {
+	if !same(member(member(got, "a"), "x"), member(member(doc, "a"), "x")) {
 		t.Error("an object beside the path was copied")
 	}
-	if same(changed["a"], doc["a"]) {
+	if same(member(got, "a"), member(doc, "a")) {
 		t.Error("an object on the path was not copied")
 	}
 }
@@ -99,7 +103,7 @@ func TestSetWhereItDoesNotFit(t *testing.T) {
 			if want := fmt.Sprintf("jsonpath: %s cannot be set: %s %s", c.path, c.at, c.problem); err.Error() != want {
 				t.Errorf("Error() = %q, want %q", err, want)
 			}
-			if diff := cmp.Diff(decode(t, c.doc), doc); diff != "" {
+			if diff := cmp.Diff(decode(t, c.doc), doc, unordered); diff != "" {
 				t.Errorf("the document changed:\n%s", diff)
 			}
 		})
@@ -109,7 +113,7 @@ func TestSetWhereItDoesNotFit(t *testing.T) {
 func TestSetRefusesOtherPaths(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"$$", "$$.a", "$v", "$v.a", "$.a[-1]", "$.a[*]", "$..a", "$['a','b']", "$.a.length()"} {
-		got, err := mustParse(t, text).Set(map[string]any{"a": []any{1}}, "new")
+		got, err := mustParse(t, text).Set(jsontext.OrderedMapOf("a", []any{1}), "new")
 		if problem := new(jsonpath.ParseError); !errors.As(err, &problem) {
 			t.Errorf("Set by %s = %v, %v; want a *ParseError", text, got, err)
 		}
@@ -176,7 +180,11 @@ func document(depth int) *rapid.Generator[any] {
 		case 1:
 			return rapid.SliceOfN(document(depth-1), 0, 4).Draw(t, "array")
 		default:
-			return rapid.MapOfN(rapid.SampledFrom(memberNames), document(depth-1), 0, 4).Draw(t, "object")
+			object := &jsontext.OrderedMap{}
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(memberNames), 0, 4, rapid.ID).Draw(t, "names") {
+				object.Set(name, document(depth-1).Draw(t, "member"))
+			}
+			return object
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -143,5 +144,45 @@ func TestReaderAndWriter(t *testing.T) {
 	}
 	if got := []string{`a="x\n\""`, `n=-3`, `t=true`, `raw={"b": [1, "]"]}`, `l=["x","y"]`}; !reflect.DeepEqual(seen, got) {
 		t.Errorf("%q, want %q", seen, got)
+	}
+}
+
+// TestOrderedMap builds objects of few and of many members, and reads them back.
+func TestOrderedMap(t *testing.T) {
+	t.Parallel()
+	for _, members := range []int{0, 1, 8, 9, 100} {
+		o := jsontext.NewOrderedMap(0)
+		for i := range members {
+			o.Set(strconv.Itoa(members-i), i)
+		}
+		for i := range members { // again, in the same places
+			o.Set(strconv.Itoa(members-i), -i)
+		}
+		text, err := json.Marshal(o.With("new", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := jsontext.DecodeOrdered(text, 2, func(literal string) any { return json.Number(literal) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := json.Marshal(tree)
+		if err != nil || string(again) != string(text) {
+			t.Errorf("%s is read as %s, %v", text, again, err)
+		}
+		i := 0
+		for name, value := range o.All() {
+			if got, ok := o.Get(name); name != strconv.Itoa(members-i) || value != -i || got != -i || !ok {
+				t.Errorf("member %d of %d is %s: %v; Get %v, %v", i, members, name, value, got, ok)
+			}
+			i++
+		}
+		if _, ok := o.Get("new"); ok || i != members || o.Len() != members || len(o.Names()) != members {
+			t.Errorf("%d members became %d, or a copy changed them", members, o.Len())
+		}
+	}
+	var none *jsontext.OrderedMap
+	if _, ok := none.Get("a"); ok || none.Len() != 0 || len(none.Names()) != 0 {
+		t.Error("nil has members")
 	}
 }

@@ -4,8 +4,18 @@ package jsontext
 // map[string]any, and for numbers what number makes of their literals. The error
 // is *[Error].
 func Decode(text []byte, maxDepth int, number func(literal string) any) (any, error) {
+	return decode(text, maxDepth, number, false)
+}
+
+// DecodeOrdered is Decode with [*OrderedMap] in the place of map[string]any, in which
+// members keep their order. Of those with one name the last counts.
+func DecodeOrdered(text []byte, maxDepth int, number func(literal string) any) (any, error) {
+	return decode(text, maxDepth, number, true)
+}
+
+func decode(text []byte, maxDepth int, number func(literal string) any, ordered bool) (any, error) {
 	r := &Reader{text: text}
-	tree, err := r.tree(maxDepth, number)
+	tree, err := r.tree(maxDepth, number, ordered)
 	if err != nil {
 		return nil, err
 	}
@@ -15,16 +25,24 @@ func Decode(text []byte, maxDepth int, number func(literal string) any) (any, er
 	return tree, nil
 }
 
-func (r *Reader) tree(depth int, number func(string) any) (any, error) {
+func (r *Reader) tree(depth int, number func(string) any, ordered bool) (any, error) {
 	if depth < 0 {
 		return nil, r.deep()
 	}
 	r.Space()
 	switch c := r.next(); {
+	case c == '{' && ordered:
+		object := &OrderedMap{}
+		err := r.members(func(name string, _ int) error {
+			value, err := r.tree(depth-1, number, ordered)
+			object.Set(name, value)
+			return err
+		})
+		return object, err
 	case c == '{':
 		object := map[string]any{}
 		err := r.members(func(name string, _ int) error {
-			value, err := r.tree(depth-1, number)
+			value, err := r.tree(depth-1, number, ordered)
 			object[name] = value
 			return err
 		})
@@ -32,7 +50,7 @@ func (r *Reader) tree(depth int, number func(string) any) (any, error) {
 	case c == '[':
 		array := []any{}
 		err := r.Elements(func() error {
-			value, err := r.tree(depth-1, number)
+			value, err := r.tree(depth-1, number, ordered)
 			array = append(array, value)
 			return err
 		})
