@@ -38,16 +38,16 @@ type walk struct {
 	enteredAt time.Time
 	input     *datum // raw
 	tries     []int
-	child     *startedExecution // that the task has started; nil when it starts none
-	token     string            // of the task's next attempt; "" when it has none
-	attempted bool              // the state's node was run
-	broken    bool              // the Parallel or Map state has failed, which the history is yet to be told
-	brokeAt   int64             // what that event followed from when it was told; 0: it was not
-	paused    bool              // the node to come only waits for the state to be begun again
-	ctx       *jsontext.OrderedMap  // the context object; nil until it is asked for
-	ctxQuery  *datum            // the same for JSONata
-	steps     int               // that the visit's queries may still take
-	drawn     int               // random numbers drawn when the ask gives none
+	child     *startedExecution    // that the task has started; nil when it starts none
+	token     string               // of the task's next attempt; "" when it has none
+	attempted bool                 // the state's node was run
+	broken    bool                 // the Parallel or Map state has failed, which the history is yet to be told
+	brokeAt   int64                // what that event followed from when it was told; 0: it was not
+	paused    bool                 // the node to come only waits for the state to be begun again
+	ctx       *jsontext.OrderedMap // the context object; nil until it is asked for
+	ctxQuery  *datum               // the same for JSONata
+	steps     int                  // that the visit's queries may still take
+	drawn     int                  // random numbers drawn when the ask gives none
 
 	// Of a state that is tested alone these are not nil: see [TestState].
 	inspection *inspection
