@@ -4,7 +4,11 @@ import "fmt"
 
 // The limits of what stores accept.
 const (
-	MaxID    = 256  // bytes of an id of a run, job or token, and of a letter's key
+	MaxID = 256 // bytes of an id of a run, job or token, and of a letter's key
+	// MaxScheduleID is how many bytes the id of a schedule has: those of its jobs are
+	// that and a time.
+	MaxScheduleID = 200
+
 	MaxLabel = 256  // bytes of a label's key, and of its value
 	MaxKey   = 4096 // bytes of the key of a transaction
 
@@ -56,7 +60,10 @@ func (j *Job) Check() error {
 	case len(j.ID) > MaxID:
 		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
 	}
-	return checkLabels(j.Labels)
+	if err := checkLabels(j.Labels); err != nil {
+		return err
+	}
+	return checkLabels(j.RunLabels)
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the letter cannot be

@@ -20,6 +20,17 @@ func (q *JobClaim) Takes(j *Job) bool {
 	return len(q.Flows) == 0 || slices.Contains(q.Flows, j.Flow)
 }
 
+// label returns the value of a label that the run of the job has.
+func (j *Job) label(key string) (value string, has bool) {
+	if need, is := strings.CutPrefix(key, NeedLabel); is {
+		if value, has = j.Labels[need]; has {
+			return value, true
+		}
+	}
+	value, has = j.RunLabels[key]
+	return value, has
+}
+
 // Takes reports whether the query takes runs with these labels. For those who
 // write stores.
 func (q *DueQuery) Takes(labels map[string]string) bool {
@@ -37,7 +48,7 @@ func (q *DueQuery) Takes(labels map[string]string) bool {
 // write stores.
 func (j *Job) Posted(now time.Time) Job {
 	p := copyJob(j)
-	p.Epoch, p.ClaimID, p.Owner, p.Lease, p.Attempts = 0, "", "", time.Time{}, 0
+	p.Epoch, p.ClaimID, p.Owner, p.Lease, p.Attempts, p.Ended = 0, "", "", time.Time{}, 0, time.Time{}
 	if p.Created.IsZero() {
 		p.Created = now
 	}

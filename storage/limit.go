@@ -7,19 +7,35 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 )
 
 // ErrLimited is wrapped by [LimitedError].
 var ErrLimited = errors.New("storage: as many runs are driven as may be")
 
-// A Limit bounds how many runs are driven at once. It counts runs that somebody
-// owns: one that only waits takes no place, and the places of an owner that dies
-// are free as its runs are.
+// A Limit bounds how many runs are driven at once, and how many jobs are claimed
+// within a time. It counts runs that somebody owns: one that only waits takes no
+// place, and the places of an owner that dies are free as its runs are. And it
+// counts claims of jobs, each of them: of one that is tried again too.
 type Limit struct {
 	Flow  string // counts the runs of this flow; "" is of every flow
 	Label string // counts those together that have the same value of this label, and no others; "" counts all together
 	Runs  int    // how many at once; 0 is no limit
+
+	Rate int           // how many jobs are claimed within Per, wherever that begins; 0 is no limit
+	Per  time.Duration // by the store's clock, to the microsecond
 }
+
+// The limits of rates.
+const (
+	MaxRate = 100_000             // jobs
+	MinPer  = time.Millisecond    // the shortest time within which they are counted
+	MaxPer  = 31 * 24 * time.Hour // the longest
+)
+
+// None reports whether nothing is limited.
+func (l *Limit) None() bool { return l.Runs == 0 && l.Rate == 0 }
 
 // String says what the limit counts.
 func (l *Limit) String() string {
@@ -30,7 +46,14 @@ func (l *Limit) String() string {
 	if l.Label != "" {
 		each = " with the same " + l.Label
 	}
-	return fmt.Sprintf("at most %d at once of %s%s", l.Runs, of, each)
+	var most []string
+	if l.Runs > 0 || l.Rate == 0 {
+		most = append(most, fmt.Sprintf("at most %d at once", l.Runs))
+	}
+	if l.Rate > 0 {
+		most = append(most, fmt.Sprintf("at most %d new ones in %v", l.Rate, l.Per))
+	}
+	return fmt.Sprintf("%s of %s%s", strings.Join(most, ", "), of, each)
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the limit cannot be set.
@@ -39,6 +62,10 @@ func (l *Limit) Check() error {
 	switch {
 	case l.Runs < 0:
 		return fmt.Errorf("%w: a limit of %d runs; want 1 or more, or 0 for none", ErrInvalid, l.Runs)
+	case l.Rate < 0 || l.Rate > MaxRate:
+		return fmt.Errorf("%w: a rate of %d jobs; want 1 to %d, or 0 for none", ErrInvalid, l.Rate, MaxRate)
+	case l.Rate > 0 && (l.Per < MinPer || l.Per > MaxPer):
+		return fmt.Errorf("%w: a rate of %d jobs in %v; want %v to %v", ErrInvalid, l.Rate, l.Per, MinPer, MaxPer)
 	case len(l.Label) > MaxLabel:
 		return fmt.Errorf("%w: label %.20q…: keys have up to %d bytes", ErrInvalid, l.Label, MaxLabel)
 	}
@@ -68,13 +95,14 @@ func (e *LimitedError) Reason() string {
 // Unwrap returns [ErrLimited].
 func (e *LimitedError) Unwrap() error { return ErrLimited }
 
-// Limiter is how many runs may be driven at once. Limits are kept with the runs,
-// so they hold for all processes that drive them.
+// Limiter is how many runs may be driven at once, and how many jobs claimed within
+// a time. Limits are kept with the runs, so they hold for all processes that drive
+// them.
 type Limiter interface {
 	// SetLimit sets the limit of that flow and label, in place of the one there was;
-	// with no Runs there is none any more. Runs that are being driven go on, also
-	// when there are more than it allows. It looks at each run that has not ended,
-	// in one transaction.
+	// with no Runs and no Rate there is none any more. Runs that are being driven go
+	// on, also when there are more than it allows. Where Runs is not what it was, it
+	// looks at each run that has not ended, in one transaction.
 	SetLimit(ctx context.Context, limit Limit) error
 	// Limits returns all limits, ordered by flow and label.
 	Limits(ctx context.Context) ([]Limit, error)
@@ -107,7 +135,11 @@ type place struct {
 
 // NewTraffic returns what these limits count when nothing is driven.
 func NewTraffic(limits []Limit) *Traffic {
-	return &Traffic{limits: limits, taken: map[place]int{}}
+	t := &Traffic{limits: limits, taken: map[place]int{}}
+	if rate := func(l Limit) bool { return l.Runs == 0 }; slices.ContainsFunc(limits, rate) {
+		t.limits = slices.DeleteFunc(slices.Clone(limits), rate)
+	}
+	return t
 }
 
 // Lane returns what the limits see of a run; false when none counts it.
@@ -167,7 +199,7 @@ func (t *Traffic) Full(run string, lane *Lane) *LimitedError {
 // those who write stores.
 func WithLimit(limits []Limit, set Limit) []Limit {
 	out := slices.DeleteFunc(slices.Clone(limits), func(l Limit) bool { return l.Flow == set.Flow && l.Label == set.Label })
-	if set.Runs > 0 {
+	if !set.None() {
 		out = append(out, set)
 	}
 	slices.SortFunc(out, func(a, b Limit) int { return cmp.Or(cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Label, b.Label)) })

@@ -22,25 +22,27 @@ type MemoryStore struct {
 
 // memory is what all owners of the same records share.
 type memory struct {
-	mu      sync.Mutex
-	owners  []*MemoryStore
-	runs    map[string]*memoryRun
-	order   []*memoryRun // by creation
-	made    int64        // runs so far
-	tokens  map[string]*Token
-	queues  map[string][]string // open tokens that nobody took, by queue, oldest first
-	jobs    map[string]*memoryJob
-	board   []*memoryJob // those that have not ended, in the order of claiming
-	posted  int64        // jobs so far
-	defs    map[string]Definition
-	latest  map[string]int64 // version of each name of a definition
-	outbox  []Outgoing       // by number
-	sent    int64            // numbers given out in the outbox
-	ring    chan struct{}    // nil when nobody waits
-	rings   rings
-	due     dueHeap
-	limits  []Limit
-	scratch []byte // for encoding
+	mu        sync.Mutex
+	owners    []*MemoryStore
+	runs      map[string]*memoryRun
+	order     []*memoryRun // by creation
+	made      int64        // runs so far
+	tokens    map[string]*Token
+	queues    map[string][]string // open tokens that nobody took, by queue, oldest first
+	jobs      map[string]*memoryJob
+	board     []*memoryJob // those that have not ended, in the order of claiming
+	posted    int64        // jobs so far
+	defs      map[string]Definition
+	schedules map[string]*Schedule
+	latest    map[string]int64 // version of each name of a definition
+	outbox    []Outgoing       // by number
+	sent      int64            // numbers given out in the outbox
+	ring      chan struct{}    // nil when nobody waits
+	rings     rings
+	due       dueHeap
+	limits    []Limit
+	rated     []ratedClaim
+	scratch   []byte // for encoding
 }
 
 var _ Store = (*MemoryStore)(nil)
@@ -53,6 +55,8 @@ func Memory() *MemoryStore {
 		jobs:   map[string]*memoryJob{},
 		defs:   map[string]Definition{},
 		latest: map[string]int64{},
+
+		schedules: map[string]*Schedule{},
 	}
 	return m.join()
 }

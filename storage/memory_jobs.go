@@ -22,16 +22,23 @@ func (m *MemoryStore) PostJob(ctx context.Context, job Job) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	if m.jobs[job.ID] != nil {
+	if !m.post(&job) {
 		return fmt.Errorf("%w: job %q", ErrExists, job.ID)
 	}
-	job = job.Posted(time.Now())
-	m.posted++
-	j := &memoryJob{Job: job, n: m.posted}
-	m.jobs[job.ID] = j
-	m.pin(j)
 	m.rang()
 	return nil
+}
+
+// post adds a job, unless the id is taken.
+func (m *memory) post(job *Job) bool {
+	if m.jobs[job.ID] != nil {
+		return false
+	}
+	m.posted++
+	j := &memoryJob{Job: job.Posted(time.Now()), n: m.posted}
+	m.jobs[job.ID] = j
+	m.pin(j)
+	return true
 }
 
 // A memoryJob is a job and its place among all.
@@ -63,7 +70,7 @@ func (m *memory) unpin(j *memoryJob) {
 
 func copyJob(j *Job) Job {
 	c := *j
-	c.Labels = maps.Clone(j.Labels)
+	c.Labels, c.RunLabels = maps.Clone(j.Labels), maps.Clone(j.RunLabels)
 	c.Failure = copyFailure(j.Failure)
 	return c
 }
@@ -89,11 +96,17 @@ func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) 
 	}
 	defer m.mu.Unlock()
 	now := time.Now()
+	meter := m.meter(now)
 	var out []Job
 	for _, j := range m.board {
 		if !j.free(now) || !q.Takes(&j.Job) {
 			continue
 		}
+		by, may := meter.Admit(&j.Job)
+		if !may {
+			continue
+		}
+		m.spent(now, by)
 		j.State, j.Owner, j.ClaimID = states.JobClaimed, m.owner.ID, uuid.NewString()
 		j.Epoch++
 		j.Attempts++
@@ -166,6 +179,9 @@ func (m *memory) endJob(j *memoryJob, end *JobEnd) {
 	if end.ClaimID == "" {
 		j.Attempts = 0
 	}
+	if end.State.Ended() {
+		j.Ended = time.Now()
+	}
 	m.unpin(j)
 	m.rang()
 }
@@ -215,4 +231,30 @@ func (m *MemoryStore) JobList(ctx context.Context, q JobQuery) ([]Job, error) {
 		}
 	}
 	return out, nil
+}
+
+// PurgeJobs deletes jobs that have ended.
+func (m *MemoryStore) PurgeJobs(ctx context.Context, q JobPurge) (int, error) {
+	if err := m.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	var old []*memoryJob
+	for _, j := range m.jobs {
+		run := m.runs[j.Run]
+		switch {
+		case !j.State.Ended(), !j.Ended.Before(q.Before), run != nil && run.head.Job == j.ID:
+		case q.Flow != "" && q.Flow != j.Flow, slices.Contains(q.Except, j.Flow):
+		default:
+			old = append(old, j)
+		}
+	}
+	slices.SortFunc(old, func(a, b *memoryJob) int { return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.n, b.n)) })
+	if q.Limit > 0 && len(old) > q.Limit {
+		old = old[:q.Limit]
+	}
+	for _, j := range old {
+		delete(m.jobs, j.ID)
+	}
+	return len(old), nil
 }

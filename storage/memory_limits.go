@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // SetLimit sets a limit.
@@ -63,4 +64,35 @@ func (m *MemoryStore) Limited(ctx context.Context, run string) (*LimitedError, e
 		return nil, err
 	}
 	return m.full(r), nil
+}
+
+// ratedClaim is a claim of a job that a rate counts.
+type ratedClaim struct {
+	at time.Time
+	by Metered
+}
+
+// meter returns what was claimed, as far as it counts still; nil when nothing
+// counts it.
+func (m *memory) meter(now time.Time) *Meter {
+	meter := NewMeter(m.limits)
+	if meter == nil {
+		m.rated = nil
+		return nil
+	}
+	m.rated = slices.DeleteFunc(m.rated, func(c ratedClaim) bool {
+		i := slices.IndexFunc(m.limits, func(l Limit) bool { return l.Flow == c.by.Rate.Flow && l.Label == c.by.Rate.Label })
+		return i < 0 || !c.at.After(now.Add(-m.limits[i].Per))
+	})
+	for _, c := range m.rated {
+		meter.Spend(c.by.Rate.Flow, c.by.Rate.Label, c.by.Value, 1)
+	}
+	return meter
+}
+
+// spent keeps what counts a claim.
+func (m *memory) spent(now time.Time, by []Metered) {
+	for _, one := range by {
+		m.rated = append(m.rated, ratedClaim{now, one})
+	}
 }

@@ -313,6 +313,9 @@ type Job struct {
 	State    states.Job
 	NotUntil time.Time // when it may be claimed; zero is at once
 	Created  time.Time
+	Ended    time.Time // by the clock of whoever ended it; zero when it has not
+	// RunLabels are labels of the run, beside those of what it needs.
+	RunLabels map[string]string
 
 	Epoch    int64     // raised by each claim, never reset
 	ClaimID  string    // of whoever has claimed it; "" when nobody has, or its run has it

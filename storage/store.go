@@ -223,6 +223,7 @@ type Store interface {
 	Limiter
 	Reader
 	Jobs
+	Schedules
 
 	// PutDefinition stores a definition unless it is there, and returns it with
 	// its version.
@@ -397,6 +398,18 @@ type Jobs interface {
 	EndJob(ctx context.Context, end JobEnd) error
 	Job(ctx context.Context, id string) (Job, error)
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)
+	// PurgeJobs deletes jobs that have ended and whose run is not there, or not any
+	// more, and returns how many. An id may then be posted anew.
+	PurgeJobs(ctx context.Context, q JobPurge) (int, error)
+}
+
+// A JobPurge says which jobs that have ended are deleted, those first that ended
+// first.
+type JobPurge struct {
+	Before time.Time // those that ended before then
+	Flow   string    // "" is every flow
+	Except []string  // flows whose jobs are kept
+	Limit  int       // 0 is all
 }
 
 // A JobClaim says which jobs to claim.

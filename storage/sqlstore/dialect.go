@@ -62,6 +62,7 @@ var postgresSpellings = strings.NewReplacer(
 	"json_each(?)", "json_array_elements_text(CAST(? AS JSON))",
 	"json_each(?5)", "json_each_text(CAST(?5 AS JSON))",
 	"json_each(?3)", "json_array_elements_text(CAST(?3 AS JSON))",
+	"json_each(?4)", "json_array_elements_text(CAST(?4 AS JSON))",
 )
 
 // spellPostgres returns a statement as PostgreSQL wants it.

@@ -134,6 +134,8 @@ type dump struct {
 	Definitions []storage.Definition
 	Outbox      []storage.Outgoing
 	Jobs        []storage.Job
+	Schedules   []storage.Schedule
+	Limits      []storage.Limit
 }
 
 type runDump struct {
@@ -203,6 +205,11 @@ func dumpOf(t *testing.T, file string) []byte {
 	note(err)
 	d.Jobs, err = s.JobList(ctx, storage.JobQuery{})
 	note(err)
+	d.Schedules, err = s.Schedules(ctx)
+	note(err)
+	limits, err := s.Limits(ctx)
+	note(err)
+	d.Limits = append(d.Limits, limits...) // nil when there are none
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -288,6 +295,13 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 		Job: "j-parked", Epoch: parked[0].Epoch, ClaimID: parked[0].ClaimID, State: states.JobParked, NotUntil: at(9),
 		Failure: &atom.Failure{Code: "Lost", Message: "three times"},
 	}))
+	must(s.PostJob(ctx, storage.Job{ID: "j-over", Run: "gone", Flow: "leg", RunLabels: map[string]string{"who": "me"}, Created: at(3)}))
+	must(s.EndJob(ctx, storage.JobEnd{Job: "j-over", State: states.JobComplete, Failure: &atom.Failure{Code: "Cancelled"}}))
+	must(s.PutSchedule(ctx, storage.Schedule{
+		ID: "nightly", Spec: "TZ=Europe/Rome 30 2 * * *", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Needs: map[string]string{"gpu": "yes"},
+		Labels: map[string]string{"who": "me"}, Priority: 3, CatchUp: 2, Created: at(0), Next: at(100), Last: at(50),
+	}))
+	must(s.SetLimit(ctx, storage.Limit{Flow: "other", Label: "who", Runs: 3, Rate: 5, Per: time.Minute}))
 }
 
 // fillRunning leaves a run in the middle, owned by the store.

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	insertJob = `INSERT INTO jobs (id, run, flow, version, input, labels, priority, state, not_until, created, failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertJob = `INSERT INTO jobs (id, run, flow, version, input, labels, priority, state, not_until, created, failure, run_labels)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	selectJobs = `SELECT n, id, run, flow, version, input, labels, priority, state, not_until, created,
-  epoch, claim, owner, lease, attempts, failure FROM jobs`
+  epoch, claim, owner, lease, attempts, failure, run_labels, ended FROM jobs`
 	selectJob = selectJobs + ` WHERE id = ?`
 	// Jobs whose time has come, and those whose lease has run out, are made
 	// unclaimed by whoever looks for such.
@@ -28,17 +28,24 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
   OR EXISTS (SELECT 1 FROM jobs WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1))
   OR EXISTS (SELECT 1 FROM jobs WHERE state = 1 AND lease < ?1)`
 	// selectClaimable selects those that may be claimed, behind a priority and
-	// number, in the order of claiming.
-	selectClaimable = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2) ORDER BY priority DESC, n LIMIT ?3 + 0`
+	// number, in the order of claiming; selectElse those of other flows than some.
+	selectClaimable = claimableBehind + claimOrder
+	selectElse      = claimableBehind + ` AND flow NOT IN (SELECT value FROM json_each(?4))` + claimOrder
+	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
+	claimOrder      = ` ORDER BY priority DESC, n LIMIT ?3 + 0`
 	claimJob        = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = ?, owner = ?, lease = ?
 WHERE n = ?`
 	renewJob  = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
 	bindToRun = `UPDATE jobs SET state = 1, claim = '', owner = '', lease = NULL, attempts = 0
 WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
-	finishJob = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, claim = '', owner = '', lease = NULL
+	finishJob = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, claim = '', owner = '', lease = NULL
 WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
-	changeState = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, attempts = 0, claim = '', owner = '', lease = NULL
+	changeState = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, attempts = 0, claim = '', owner = '', lease = NULL
 WHERE id = ? AND state = ? AND claim = ''`
+	// purgeJobs deletes those that ended before, of which there is no run.
+	purgeJobs = `DELETE FROM jobs WHERE n IN (SELECT j.n FROM jobs j WHERE j.ended < ?1 AND (?2 = '' OR j.flow = ?2)
+  AND j.flow NOT IN (SELECT value FROM json_each(?3)) AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.id = j.run AND o.job = j.id)
+  ORDER BY j.ended, j.n LIMIT ?4 + 0)`
 )
 
 type jobRow struct {
@@ -59,6 +66,8 @@ type jobRow struct {
 	Lease    moment `db:"lease"`
 	Attempts int    `db:"attempts"`
 	Failure  []byte `db:"failure"`
+	Tags     []byte `db:"run_labels"`
+	Ended    moment `db:"ended"`
 }
 
 func (r *jobRow) job() (storage.Job, error) {
@@ -68,13 +77,11 @@ func (r *jobRow) job() (storage.Job, error) {
 	}
 	job := storage.Job{
 		ID: r.ID, Run: r.Run, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority,
-		State: states.Job(r.State), NotUntil: r.NotUntil.time(), Created: r.Created.time(),
+		State: states.Job(r.State), NotUntil: r.NotUntil.time(), Created: r.Created.time(), Ended: r.Ended.time(),
 		Epoch: r.Epoch, ClaimID: r.Claim, Owner: r.Owner, Lease: r.Lease.time(), Attempts: r.Attempts, Failure: failure,
 	}
-	if r.Labels != nil {
-		if err := json.Unmarshal(r.Labels, &job.Labels); err != nil {
-			return storage.Job{}, fmt.Errorf("%w: labels of job %q: %w", storage.ErrCorrupt, r.ID, err)
-		}
+	if err := errors.Join(decodeLabels(r.Labels, &job.Labels), decodeLabels(r.Tags, &job.RunLabels)); err != nil {
+		return storage.Job{}, fmt.Errorf("%w: labels of job %q: %w", storage.ErrCorrupt, r.ID, err)
 	}
 	return job, nil
 }
@@ -117,7 +124,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 }
 
 func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) ([]storage.Job, error) {
-	now, err := w.now(ctx)
+	rates, now, err := meter(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +133,11 @@ func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) (
 			return nil, err
 		}
 	}
-	numbers, jobs, err := claimable(ctx, w, q)
+	numbers, jobs, by, err := claimable(ctx, w, q, rates)
 	if err != nil {
+		return nil, err
+	}
+	if err := spend(ctx, w, now, by); err != nil {
 		return nil, err
 	}
 	for i := range jobs {
@@ -143,35 +153,57 @@ func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) (
 	return jobs, nil
 }
 
-// claimable returns the first jobs that a claim takes, and their numbers, looking
-// through them by pages. Where others write too, those that they are about to
-// claim are left out.
-func claimable(ctx context.Context, w *session, q storage.JobClaim) (numbers []int64, jobs []storage.Job, err error) {
+// claimable returns the first jobs that a claim takes and rates admit, their
+// numbers, and what counts them, looking through them by pages. Where others write
+// too, those that they are about to claim are left out.
+func claimable(ctx context.Context, w *session, q storage.JobClaim, rates *storage.Meter) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
 	limit := max(q.Limit, 1)
 	priority, n := int64(math.MaxInt64), int64(0)
 	for page := limit; ; page = min(2*page, 1000) {
-		var rows []jobRow
-		if err := w.all(ctx, &rows, selectClaimable+w.dialect.skip, priority, n, page); err != nil {
-			return nil, nil, err
+		rows, err := claimablePage(ctx, w, rates, priority, n, page)
+		if err != nil {
+			return nil, nil, nil, err
 		}
 		for i := range rows {
 			job, err := rows[i].job()
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
-			if q.Takes(&job) {
-				numbers, jobs = append(numbers, rows[i].N), append(jobs, job)
+			if !q.Takes(&job) {
+				continue
+			}
+			if counted, may := rates.Admit(&job); may {
+				numbers, jobs, by = append(numbers, rows[i].N), append(jobs, job), append(by, counted...)
 			}
 			if len(jobs) == limit {
-				return numbers, jobs, nil
+				return numbers, jobs, by, nil
 			}
 		}
 		if len(rows) < page {
-			return numbers, jobs, nil
+			return numbers, jobs, by, nil
 		}
 		last := &rows[len(rows)-1]
 		priority, n = int64(last.Priority), last.N
 	}
+}
+
+// claimablePage returns up to a page of jobs that may be claimed, behind a priority
+// and number, but for flows that rates let nothing in of.
+func claimablePage(ctx context.Context, w *session, rates *storage.Meter, priority, n int64, page int) (rows []jobRow, err error) {
+	query, args := selectClaimable, []any{priority, n, page}
+	full, all := rates.Full()
+	if all {
+		return nil, nil
+	}
+	if len(full) > 0 {
+		text, err := json.Marshal(full)
+		if err != nil {
+			return nil, err
+		}
+		query, args = selectElse, append(args, string(text))
+	}
+	err = w.all(ctx, &rows, query+w.dialect.skip, args...)
+	return rows, err
 }
 
 // changeJob runs an update of a claimed job.
@@ -212,7 +244,7 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 		if err := states.Check(states.JobClaimed, end.State); err != nil {
 			return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
 		}
-		return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure),
+		return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end),
 			end.Job, end.Epoch, end.ClaimID)
 	}
 	job, err := findJob(ctx, w, end.Job)
@@ -222,7 +254,37 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 	if ends, err := end.Ends(&job, run); !ends {
 		return err
 	}
-	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), end.Job, job.State)
+	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end),
+		end.Job, job.State)
+}
+
+// endedNow returns when the job ended, as it is stored; nil when it has not.
+func endedNow(end *storage.JobEnd) any {
+	if !end.State.Ended() {
+		return nil
+	}
+	return time.Now().UnixMicro()
+}
+
+// PurgeJobs deletes jobs that have ended.
+func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+	except := "[]"
+	if len(q.Except) > 0 {
+		text, err := json.Marshal(q.Except)
+		if err != nil {
+			return 0, err
+		}
+		except = string(text)
+	}
+	var purged int64
+	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+		purged, err = w.exec(ctx, purgeJobs, q.Before.UnixMicro(), q.Flow, except, limitOr(q.Limit))
+		return err
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return int(purged), nil
 }
 
 // bindJob gives the job that a new run is the wish of to that run.

@@ -18,10 +18,11 @@ import (
 // same however many runs wait in it.
 
 const (
-	selectLimits = `SELECT flow, label, runs FROM limits ORDER BY flow, label`
-	lockLimits   = selectLimits + ` FOR UPDATE`
-	putLimit     = `INSERT INTO limits (flow, label, runs) VALUES (?, ?, ?)
-ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs`
+	selectLimits  = `SELECT flow, label, runs, rate, per FROM limits ORDER BY flow, label`
+	lockLimits    = selectLimits + ` FOR UPDATE`
+	selectLimited = `SELECT runs FROM limits WHERE flow = ? AND label = ?`
+	putLimit      = `INSERT INTO limits (flow, label, runs, rate, per) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.rate, per = excluded.per`
 	deleteLimit = `DELETE FROM limits WHERE flow = ? AND label = ?`
 
 	laneFields = `l.n, l.flow, l.labels`
@@ -68,12 +69,28 @@ func readLimits(ctx context.Context, s *session) ([]storage.Limit, error) {
 	if s.limits != nil {
 		return s.limits, nil
 	}
-	limits := []storage.Limit{}
-	err := s.all(ctx, &limits, selectLimits)
+	limits, err := limitsBy(ctx, s, selectLimits)
 	if err == nil {
 		s.limits = limits
 	}
 	return limits, err
+}
+
+// limitsBy returns the limits that a query selects, never nil.
+func limitsBy(ctx context.Context, s *session, query string) ([]storage.Limit, error) {
+	var rows []struct {
+		Flow, Label string
+		Runs, Rate  int
+		Per         int64 // microseconds
+	}
+	if err := s.all(ctx, &rows, query); err != nil {
+		return nil, err
+	}
+	limits := make([]storage.Limit, len(rows))
+	for i, r := range rows {
+		limits[i] = storage.Limit{Flow: r.Flow, Label: r.Label, Runs: r.Runs, Rate: r.Rate, Per: time.Duration(r.Per) * time.Microsecond}
+	}
+	return limits, nil
 }
 
 // count adds what a query counts.
@@ -114,12 +131,11 @@ func full(ctx context.Context, s *session, limits []storage.Limit, run string, n
 
 // heldLimits returns all limits. Where others write at the same time they do not
 // admit anything until this transaction ends.
-func heldLimits(ctx context.Context, w *session) (limits []storage.Limit, err error) {
+func heldLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 	if !w.dialect.locks {
 		return readLimits(ctx, w)
 	}
-	err = w.all(ctx, &limits, lockLimits)
-	return limits, err
+	return limitsBy(ctx, w, lockLimits)
 }
 
 // admit returns a *storage.LimitedError when there is no place for a run of the
@@ -233,7 +249,8 @@ func dueInLanes(ctx context.Context, r *session, limits []storage.Limit, ask *du
 	return due, next, nil
 }
 
-// SetLimit sets a limit, and puts all runs that have not ended into their lanes.
+// SetLimit sets a limit, and puts all runs that have not ended into their lanes,
+// when these are others.
 func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
@@ -241,14 +258,21 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return s.update(ctx, &write{
 		alone: true,
 		do: func(ctx context.Context, w *session) error {
-			query, args := putLimit, []any{limit.Flow, limit.Label, limit.Runs}
-			if limit.Runs == 0 {
+			query, args := putLimit, []any{limit.Flow, limit.Label, limit.Runs, limit.Rate, limit.Per.Microseconds()}
+			if limit.None() {
 				query, args = deleteLimit, args[:2]
+			}
+			was := 0
+			if err := w.get(ctx, &was, selectLimited, limit.Flow, limit.Label); err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return err
 			}
 			if _, err := w.exec(ctx, query, args...); err != nil {
 				return err
 			}
 			w.limits = nil
+			if was == limit.Runs {
+				return nil
+			}
 			return assignAll(ctx, w)
 		},
 		then: s.bell.rang,
@@ -293,7 +317,10 @@ func assignAll(ctx context.Context, w *session) error {
 
 // Limits returns all limits.
 func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) {
-	err = s.view(ctx, func(r *session) error { return r.all(ctx, &limits, selectLimits) })
+	err = s.view(ctx, func(r *session) (err error) {
+		limits, err = readLimits(ctx, r)
+		return err
+	})
 	return limits, err
 }
 

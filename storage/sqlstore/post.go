@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,16 +11,17 @@ import (
 
 // jobArgs are the arguments of insertJob.
 func jobArgs(job *storage.Job) ([]any, error) {
-	var labels []byte
-	if len(job.Labels) > 0 {
-		var err error
-		if labels, err = json.Marshal(job.Labels); err != nil {
-			return nil, fmt.Errorf("sqlstore: labels of job %q: %w", job.ID, err)
-		}
+	labels, err := encodeLabels(job.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: labels of job %q: %w", job.ID, err)
+	}
+	tags, err := encodeLabels(job.RunLabels)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: labels of job %q: %w", job.ID, err)
 	}
 	return []any{
 		job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
-		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), storage.EncodeFailure(job.Failure),
+		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), storage.EncodeFailure(job.Failure), tags,
 	}, nil
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+// errOf3 returns the error of a call that returns three values beside it.
+func errOf3[A, B, C any](_ A, _ B, _ C, err error) error { return err }
+
 // cancelled returns a context that is cancelled.
 func cancelled(t tester) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,6 +75,13 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"EndJob", s.EndJob(ctx, storage.JobEnd{Job: "j"})},
 			{"Job", errOf(s.Job(ctx, "j"))},
 			{"JobList", errOf(s.JobList(ctx, storage.JobQuery{}))},
+			{"PurgeJobs", errOf(s.PurgeJobs(ctx, storage.JobPurge{}))},
+			{"PutSchedule", s.PutSchedule(ctx, storage.Schedule{ID: "s"})},
+			{"MoveSchedule", s.MoveSchedule(ctx, storage.ScheduleMove{ID: "s"})},
+			{"DeleteSchedule", s.DeleteSchedule(ctx, "s")},
+			{"Schedule", errOf(s.Schedule(ctx, "s"))},
+			{"Schedules", errOf(s.Schedules(ctx))},
+			{"DueSchedules", errOf3(s.DueSchedules(ctx, 0))},
 		} {
 			if !yield(c.name, c.err) {
 				return

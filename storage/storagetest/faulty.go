@@ -87,7 +87,8 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 var writes = map[string]bool{
 	"Create": true, "Begin": true, "BeginNew": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
 	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true, "PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
-	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true,
+	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
+	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
 }
 
 // Faulty returns a store that passes calls on to another and lets go wrong what
@@ -372,4 +373,36 @@ func (f *faulty) Job(ctx context.Context, id string) (storage.Job, error) {
 
 func (f *faulty) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
+}
+
+func (f *faulty) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+	return answer(ctx, f, Call{Method: "PurgeJobs"}, func() (int, error) { return f.Store.PurgeJobs(ctx, q) })
+}
+
+func (f *faulty) PutSchedule(ctx context.Context, s storage.Schedule) error {
+	return f.do(ctx, Call{Method: "PutSchedule"}, func() error { return f.Store.PutSchedule(ctx, s) })
+}
+
+func (f *faulty) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+	return f.do(ctx, Call{Method: "MoveSchedule"}, func() error { return f.Store.MoveSchedule(ctx, move) })
+}
+
+func (f *faulty) DeleteSchedule(ctx context.Context, id string) error {
+	return f.do(ctx, Call{Method: "DeleteSchedule"}, func() error { return f.Store.DeleteSchedule(ctx, id) })
+}
+
+func (f *faulty) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedule"}, func() (storage.Schedule, error) { return f.Store.Schedule(ctx, id) })
+}
+
+func (f *faulty) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) { return f.Store.Schedules(ctx) })
+}
+
+func (f *faulty) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+	err = f.do(ctx, Call{Method: "DueSchedules"}, func() (err error) {
+		due, now, next, err = f.Store.DueSchedules(ctx, limit)
+		return err
+	})
+	return due, now, next, err
 }

@@ -1,0 +1,127 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+func copySchedule(s *Schedule) Schedule {
+	c := *s
+	c.Needs, c.Labels = maps.Clone(s.Needs), maps.Clone(s.Labels)
+	return c
+}
+
+// PutSchedule sets a schedule.
+func (m *MemoryStore) PutSchedule(ctx context.Context, s Schedule) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	s = copySchedule(&s)
+	if s.Created.IsZero() {
+		s.Created = time.Now()
+	}
+	if was := m.schedules[s.ID]; was != nil {
+		s.Created, s.Last = was.Created, was.Last
+	}
+	s.Mark = uuid.NewString()
+	m.schedules[s.ID] = &s
+	m.rang()
+	return nil
+}
+
+// MoveSchedule changes a schedule and posts jobs.
+func (m *MemoryStore) MoveSchedule(ctx context.Context, move ScheduleMove) error {
+	if err := move.Check(); err != nil {
+		return err
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	s := m.schedules[move.ID]
+	switch {
+	case s == nil:
+		return fmt.Errorf("%w: schedule %q", ErrNotFound, move.ID)
+	case s.Mark != move.Mark:
+		return fmt.Errorf("%w: schedule %q", ErrFenced, move.ID)
+	}
+	s.Next, s.Last, s.Paused, s.Mark = move.Next, move.Last, move.Paused, uuid.NewString()
+	for i := range move.Jobs {
+		m.post(&move.Jobs[i])
+	}
+	m.rang()
+	return nil
+}
+
+// DeleteSchedule deletes a schedule.
+func (m *MemoryStore) DeleteSchedule(ctx context.Context, id string) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	if m.schedules[id] == nil {
+		return fmt.Errorf("%w: schedule %q", ErrNotFound, id)
+	}
+	delete(m.schedules, id)
+	return nil
+}
+
+// Schedule returns one schedule.
+func (m *MemoryStore) Schedule(ctx context.Context, id string) (Schedule, error) {
+	if err := m.enter(ctx); err != nil {
+		return Schedule{}, err
+	}
+	defer m.mu.Unlock()
+	s := m.schedules[id]
+	if s == nil {
+		return Schedule{}, fmt.Errorf("%w: schedule %q", ErrNotFound, id)
+	}
+	return copySchedule(s), nil
+}
+
+// Schedules returns all schedules.
+func (m *MemoryStore) Schedules(ctx context.Context) ([]Schedule, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var out []Schedule
+	for _, id := range slices.Sorted(maps.Keys(m.schedules)) {
+		out = append(out, copySchedule(m.schedules[id]))
+	}
+	return out, nil
+}
+
+// DueSchedules returns schedules whose tick has come.
+func (m *MemoryStore) DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, now, next, err
+	}
+	defer m.mu.Unlock()
+	now = time.Now()
+	for _, s := range m.schedules {
+		switch {
+		case s.Next.IsZero() || s.Paused:
+		case !s.Next.After(now):
+			due = append(due, copySchedule(s))
+		case next.IsZero() || s.Next.Before(next):
+			next = s.Next
+		}
+	}
+	slices.SortFunc(due, func(a, b Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
+	if limit > 0 && len(due) > limit {
+		due, next = due[:limit], now
+	}
+	return due, now, next, nil
+}

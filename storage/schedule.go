@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// A Schedule is when jobs are posted by themselves, and what they want. Package
+// jobs says what its times mean; a store only knows the next.
+type Schedule struct {
+	ID       string
+	Spec     string // when it ticks, as package jobs reads it
+	Flow     string
+	Version  int64
+	Input    atom.Value
+	Needs    map[string]string // what whoever claims its jobs must have to offer
+	Labels   map[string]string // of the runs
+	Priority int
+	CatchUp  int // how many ticks that were missed are made up for, the latest ones
+	Paused   bool
+	Created  time.Time
+
+	Next time.Time // the tick that is to be posted; zero is never again
+	Last time.Time // the tick that was posted last; zero is none so far
+	Mark string    // given by the store, another with each change
+}
+
+// A ScheduleMove changes a schedule that is as it was seen, in one transaction.
+type ScheduleMove struct {
+	ID     string
+	Mark   string    // of the schedule as it was seen
+	Next   time.Time // replaces that of the schedule
+	Last   time.Time // replaces that of the schedule
+	Paused bool      // replaces that of the schedule
+	Jobs   []Job     // are posted, but for those whose ids are taken
+}
+
+// Schedules are the records of when jobs are posted by themselves.
+type Schedules interface {
+	// PutSchedule sets the schedule of that id, in place of the one there was, whose
+	// Last and Created stay.
+	PutSchedule(ctx context.Context, s Schedule) error
+	// MoveSchedule changes a schedule and posts the jobs of its ticks. It returns
+	// ErrFenced, and does nothing, when the schedule is not as it was seen any more:
+	// somebody else has posted the tick, or changed it; ErrNotFound.
+	MoveSchedule(ctx context.Context, move ScheduleMove) error
+	// DeleteSchedule returns ErrNotFound when there is none of that id. Jobs that it
+	// has posted stay.
+	DeleteSchedule(ctx context.Context, id string) error
+	// Schedule returns one schedule, or ErrNotFound.
+	Schedule(ctx context.Context, id string) (Schedule, error)
+	// Schedules returns all schedules, ordered by id.
+	Schedules(ctx context.Context) ([]Schedule, error)
+	// DueSchedules returns up to limit schedules whose tick has come and that are
+	// not paused, the oldest tick first; limit 0 is all. What has come is for the
+	// store's clock to say: it also returns the time by that, and when the next
+	// tick of any other comes; zero when none does.
+	DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error)
+}
+
+// Check returns ErrInvalid, saying what is wrong, when the schedule cannot be kept
+// as it is. Stores call it first.
+func (s *Schedule) Check() error {
+	switch {
+	case s.ID == "":
+		return fmt.Errorf("%w: a schedule needs an id", ErrInvalid)
+	case len(s.ID) > MaxScheduleID:
+		return fmt.Errorf("%w: the schedule's id %.20q… is longer than %d bytes", ErrInvalid, s.ID, MaxScheduleID)
+	}
+	if err := checkLabels(s.Needs); err != nil {
+		return err
+	}
+	return checkLabels(s.Labels)
+}
+
+// Check returns ErrInvalid, saying what is wrong, when one of the jobs cannot be
+// posted. Stores call it first.
+func (m *ScheduleMove) Check() error {
+	for i := range m.Jobs {
+		if err := m.Jobs[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

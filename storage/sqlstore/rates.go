@@ -1,0 +1,73 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	// lockRates lets nobody else claim what a rate may count until this transaction
+	// ends.
+	lockRates   = `SELECT flow FROM limits WHERE rate > 0 ORDER BY flow, label FOR UPDATE`
+	selectRated = `SELECT r.flow, r.label, r.value, CAST(sum(r.jobs) AS BIGINT) AS jobs
+FROM limits l JOIN rated r ON r.flow = l.flow AND r.label = l.label WHERE l.rate > 0 AND r.at > ?1 - l.per GROUP BY r.flow, r.label, r.value`
+	putRated = `INSERT INTO rated (flow, label, value, at, jobs) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (flow, label, value, at) DO UPDATE SET jobs = rated.jobs + excluded.jobs`
+	// deleteRated deletes what counts no more.
+	deleteRated = `DELETE FROM rated WHERE NOT EXISTS (SELECT 1 FROM limits l
+  WHERE l.flow = rated.flow AND l.label = rated.label AND l.rate > 0 AND rated.at > ?1 - l.per)`
+)
+
+// meter returns how many jobs were claimed, as rates count them, and the time; nil
+// when there are no rates. Nobody else claims any until the transaction ends.
+func meter(ctx context.Context, w *session) (*storage.Meter, time.Time, error) {
+	limits, err := readLimits(ctx, w)
+	if err == nil && storage.NewMeter(limits) != nil && w.dialect.locks {
+		var flows []string
+		if err = w.all(ctx, &flows, lockRates); err == nil { // who was before may have changed them
+			w.limits = nil
+			limits, err = readLimits(ctx, w)
+		}
+	}
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	now, err := w.now(ctx)
+	m := storage.NewMeter(limits)
+	if m == nil || err != nil {
+		return nil, now, err
+	}
+	var rows []struct {
+		Flow, Label, Value string
+		Jobs               int
+	}
+	if err := w.all(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
+		return nil, now, err
+	}
+	for _, r := range rows {
+		m.Spend(r.Flow, r.Label, r.Value, r.Jobs)
+	}
+	return m, now, nil
+}
+
+// spend keeps what counts the claims, and forgets what counts no more.
+func spend(ctx context.Context, w *session, now time.Time, by []storage.Metered) error {
+	if len(by) == 0 {
+		return nil
+	}
+	if _, err := w.exec(ctx, deleteRated, now.UnixMicro()); err != nil {
+		return err
+	}
+	jobs := map[storage.Metered]int{}
+	for _, one := range by {
+		jobs[one]++
+	}
+	for one, n := range jobs {
+		if _, err := w.exec(ctx, putRated, one.Rate.Flow, one.Rate.Label, one.Value, now.UnixMicro(), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	putSchedule = `INSERT INTO schedules (id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, flow = excluded.flow, version = excluded.version, priority = excluded.priority,
+  catch_up = excluded.catch_up, paused = excluded.paused, next = excluded.next, mark = excluded.mark, input = excluded.input,
+  needs = excluded.needs, labels = excluded.labels`
+	moveSchedule    = `UPDATE schedules SET next = ?, last = ?, paused = ?, mark = ? WHERE id = ? AND mark = ?`
+	deleteSchedule  = `DELETE FROM schedules WHERE id = ?`
+	selectSchedules = `SELECT id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels FROM schedules`
+	selectSchedule  = selectSchedules + ` WHERE id = ?`
+	allSchedules    = selectSchedules + ` ORDER BY id`
+	dueSchedules    = selectSchedules + ` WHERE next <= ? AND NOT paused ORDER BY next, id LIMIT ? + 0`
+	nextSchedule    = `SELECT min(next) FROM schedules WHERE next > ? AND NOT paused`
+)
+
+type scheduleRow struct {
+	ID       string `db:"id"`
+	Spec     string `db:"spec"`
+	Flow     string `db:"flow"`
+	Version  int64  `db:"version"`
+	Priority int    `db:"priority"`
+	CatchUp  int    `db:"catch_up"`
+	Paused   bool   `db:"paused"`
+	Created  moment `db:"created"`
+	Next     moment `db:"next"`
+	Last     moment `db:"last"`
+	Mark     string `db:"mark"`
+	Input    []byte `db:"input"`
+	Needs    []byte `db:"needs"`
+	Labels   []byte `db:"labels"`
+}
+
+func (r *scheduleRow) schedule() (storage.Schedule, error) {
+	s := storage.Schedule{
+		ID: r.ID, Spec: r.Spec, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority, CatchUp: r.CatchUp,
+		Paused: r.Paused, Created: r.Created.time(), Next: r.Next.time(), Last: r.Last.time(), Mark: r.Mark,
+	}
+	if err := errors.Join(decodeLabels(r.Needs, &s.Needs), decodeLabels(r.Labels, &s.Labels)); err != nil {
+		return s, fmt.Errorf("%w: labels of schedule %q: %w", storage.ErrCorrupt, r.ID, err)
+	}
+	return s, nil
+}
+
+func schedulesOf(rows []scheduleRow) ([]storage.Schedule, error) {
+	var list []storage.Schedule
+	for i := range rows {
+		s, err := rows[i].schedule()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// encodeLabels returns what decodeLabels reads; nil for none.
+func encodeLabels(labels map[string]string) ([]byte, error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(labels)
+}
+
+func decodeLabels(data []byte, labels *map[string]string) error {
+	if data == nil {
+		return nil
+	}
+	return json.Unmarshal(data, labels)
+}
+
+// PutSchedule sets a schedule.
+func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
+	if err := is.Check(); err != nil {
+		return err
+	}
+	needs, err := encodeLabels(is.Needs)
+	if err != nil {
+		return err
+	}
+	labels, err := encodeLabels(is.Labels)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, &write{
+		do: func(ctx context.Context, w *session) error {
+			_, err := w.exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
+				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
+			return err
+		},
+		then: s.bell.rang,
+	})
+}
+
+// MoveSchedule changes a schedule and posts jobs.
+func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+	if err := move.Check(); err != nil {
+		return err
+	}
+	now := time.Now()
+	inserts := make([][]any, len(move.Jobs))
+	for i := range move.Jobs {
+		job := move.Jobs[i].Posted(now)
+		var err error
+		if inserts[i], err = jobArgs(&job); err != nil {
+			return err
+		}
+	}
+	mark := uuid.NewString()
+	return s.update(ctx, &write{
+		do: func(ctx context.Context, w *session) error {
+			done, err := w.exec(ctx, moveSchedule, micros(move.Next), micros(move.Last), move.Paused, mark, move.ID, move.Mark)
+			if err != nil {
+				return err
+			}
+			if done == 0 {
+				return unmoved(ctx, w, move.ID)
+			}
+			for _, args := range inserts {
+				if _, err := w.exec(ctx, insertJob, args...); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		then: s.bell.rang,
+	})
+}
+
+// unmoved says why a schedule was not changed.
+func unmoved(ctx context.Context, w *session, id string) error {
+	var row scheduleRow
+	if err := w.get(ctx, &row, selectSchedule, id); err != nil {
+		return notFound(err, "schedule", id)
+	}
+	return fmt.Errorf("%w: schedule %q", storage.ErrFenced, id)
+}
+
+// DeleteSchedule deletes a schedule.
+func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
+	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		done, err := w.exec(ctx, deleteSchedule, id)
+		if err == nil && done == 0 {
+			err = notFound(storage.ErrNotFound, "schedule", id)
+		}
+		return err
+	}})
+}
+
+// Schedule returns one schedule.
+func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var row scheduleRow
+		if err := r.get(ctx, &row, selectSchedule, id); err != nil {
+			return notFound(err, "schedule", id)
+		}
+		is, err = row.schedule()
+		return err
+	})
+	return is, err
+}
+
+// Schedules returns all schedules.
+func (s *Store) Schedules(ctx context.Context) (list []storage.Schedule, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var rows []scheduleRow
+		if err := r.all(ctx, &rows, allSchedules); err != nil {
+			return err
+		}
+		list, err = schedulesOf(rows)
+		return err
+	})
+	return list, err
+}
+
+// DueSchedules returns schedules whose tick has come.
+func (s *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var err error
+		if now, err = r.now(ctx); err != nil {
+			return err
+		}
+		var rows []scheduleRow
+		if err := r.all(ctx, &rows, dueSchedules, now.UnixMicro(), limitOr(limit)); err != nil {
+			return err
+		}
+		if limit > 0 && len(rows) == limit { // there may be more
+			next = now
+		} else {
+			var at moment
+			if err := r.get(ctx, &at, nextSchedule, now.UnixMicro()); err != nil {
+				return err
+			}
+			next = at.time()
+		}
+		due, err = schedulesOf(rows)
+		return err
+	})
+	return due, now, next, err
+}

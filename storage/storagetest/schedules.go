@@ -1,0 +1,167 @@
+package storagetest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testSchedules(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	past, later := at(-3600*24*365), time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
+	one := storage.Schedule{
+		ID: "one", Spec: "TZ=Europe/Rome 0 4 * * *", Flow: "trip", Version: 3, Input: value(1), Needs: map[string]string{"gpu": "yes"},
+		Labels: map[string]string{"customer": "x"}, Priority: 7, CatchUp: 2, Created: at(0), Next: past,
+	}
+	two := storage.Schedule{ID: "a two", Spec: "@daily", Flow: "tour", Created: at(1), Next: later}
+	must(t, "PutSchedule", s.PutSchedule(t.Context(), one))
+	must(t, "PutSchedule", s.PutSchedule(t.Context(), two))
+	want(t, "PutSchedule without an id", s.PutSchedule(t.Context(), storage.Schedule{}), storage.ErrInvalid)
+	want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: strings.Repeat("x", storage.MaxScheduleID+1)}), storage.ErrInvalid)
+	look := func(id string) storage.Schedule {
+		t.Helper()
+		return ask[storage.Schedule](t, "Schedule")(other.Schedule(t.Context(), id))
+	}
+	ignored := cmpopts.IgnoreFields(storage.Schedule{}, "Mark")
+	same(t, "schedule", one, look("one"), ignored)
+	same(t, "schedules", []storage.Schedule{two, one}, ask[[]storage.Schedule](t, "Schedules")(other.Schedules(t.Context())), ignored)
+	_, err := s.Schedule(t.Context(), "none")
+	want(t, "Schedule", err, storage.ErrNotFound)
+
+	due := func(ids ...string) time.Time {
+		t.Helper()
+		list, now, next, err := other.DueSchedules(t.Context(), 0)
+		must(t, "DueSchedules", err)
+		var got []string
+		for i := range list {
+			got = append(got, list[i].ID)
+		}
+		if !slices.Equal(got, ids) || now.IsZero() {
+			t.Errorf("at %v %q are due, want %q", now, got, ids)
+		}
+		return next
+	}
+	if next := due("one"); !next.Equal(later) {
+		t.Errorf("the next is due at %v, want %v", next, later)
+	}
+
+	// A tick is posted once, by whoever saw the schedule as it is.
+	seen := look("one")
+	jobs := []storage.Job{{ID: "j1", Flow: "trip", Created: at(2), RunLabels: one.Labels}, {ID: "j2", Flow: "trip", Created: at(2)}}
+	post(t, s, jobs[1])
+	move := storage.ScheduleMove{ID: "one", Mark: seen.Mark, Next: later.Add(time.Hour), Last: past, Jobs: jobs}
+	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), move))
+	want(t, "MoveSchedule again", other.MoveSchedule(t.Context(), move), storage.ErrFenced)
+	want(t, "MoveSchedule of none", other.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "none"}), storage.ErrNotFound)
+	moved := one
+	moved.Next, moved.Last = later.Add(time.Hour), past
+	same(t, "schedule", moved, look("one"), ignored)
+	same(t, "job", jobs[0], ask[storage.Job](t, "Job")(s.Job(t.Context(), "j1")))
+	due()
+
+	// Replaced, it keeps what it has posted; paused, it is not due; without a next tick neither.
+	one.Next, one.Created = past, at(9)
+	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
+	moved.Next = past
+	same(t, "schedule", moved, look("one"), ignored)
+	due("one")
+	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "one", Mark: look("one").Mark, Next: past, Paused: true}))
+	if next := due(); !next.Equal(later) {
+		t.Errorf("the next is due at %v, want %v", next, later)
+	}
+	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "one", Mark: look("one").Mark}))
+	due()
+	must(t, "DeleteSchedule", s.DeleteSchedule(t.Context(), "a two"))
+	want(t, "DeleteSchedule again", other.DeleteSchedule(t.Context(), "a two"), storage.ErrNotFound)
+	if next := due(); !next.IsZero() {
+		t.Errorf("the next is due at %v, want none", next)
+	}
+	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "b", Next: past.Add(time.Second)}))
+	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "c", Next: past}))
+	list, _, _, err := s.DueSchedules(t.Context(), 1)
+	if err != nil || len(list) != 1 || list[0].ID != "c" {
+		t.Errorf("the oldest is %+v (%v), want c", list, err)
+	}
+}
+
+// testRaceSchedules: of many that post a tick one does.
+func testRaceSchedules(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "s", Next: at(0)}))
+	seen := ask[storage.Schedule](t, "Schedule")(s.Schedule(t.Context(), "s"))
+	var moved, fenced atomic.Int32
+	var many sync.WaitGroup
+	for i := range 8 {
+		by := []storage.Store{s, other}[i%2]
+		many.Go(func() {
+			err := by.MoveSchedule(t.Context(), storage.ScheduleMove{
+				ID: "s", Mark: seen.Mark, Next: at(60), Jobs: []storage.Job{{ID: string(rune('a' + i)), Flow: "f"}},
+			})
+			if err == nil {
+				moved.Add(1)
+			} else {
+				want(t, "MoveSchedule", err, storage.ErrFenced)
+				fenced.Add(1)
+			}
+		})
+	}
+	many.Wait()
+	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{}))
+	if moved.Load() != 1 || fenced.Load() != 7 || len(jobs) != 1 {
+		t.Errorf("%d posted it, %d were told that it was posted, and %d jobs are there", moved.Load(), fenced.Load(), len(jobs))
+	}
+}
+
+// testPurgeJobs deletes jobs that have ended, and whose run is gone.
+func testPurgeJobs(t *testing.T, m Maker) {
+	s := m.open(t)
+	of := func(flow, id string) storage.Job { return storage.Job{ID: id, Run: id, Flow: flow, Created: at(0)} }
+	post(t, s, of("trip", "a"), of("trip", "b"), of("tour", "c"), of("tour", "d"), of("trip", "open"))
+	r := run("b")
+	r.Job = "b"
+	create(t, s, r)
+	for _, id := range []string{"a", "c", "d"} {
+		must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: id, State: states.JobComplete}))
+	}
+	p := begin(t, s, "b")
+	must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{
+		Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &storage.JobEnd{Job: "b", State: states.JobComplete},
+	})))
+	for _, id := range []string{"a", "b", "c"} {
+		if j := ask[storage.Job](t, "Job")(s.Job(t.Context(), id)); time.Since(j.Ended).Abs() > 24*time.Hour {
+			t.Errorf("job %s ended at %v", id, j.Ended)
+		}
+	}
+	tomorrow := time.Now().Add(24 * time.Hour)
+	for _, c := range []struct {
+		q    storage.JobPurge
+		want int
+	}{
+		{storage.JobPurge{Before: tomorrow.Add(-48 * time.Hour)}, 0},
+		{storage.JobPurge{Before: tomorrow, Flow: "tour", Limit: 1}, 1},
+		{storage.JobPurge{Before: tomorrow, Except: []string{"trip"}}, 1},
+		{storage.JobPurge{Before: tomorrow, Except: []string{"tour"}}, 1}, // b has its run
+		{storage.JobPurge{Before: tomorrow}, 0},
+	} {
+		if n := ask[int](t, "PurgeJobs")(s.PurgeJobs(t.Context(), c.q)); n != c.want {
+			t.Errorf("%+v purged %d, want %d", c.q, n, c.want)
+		}
+	}
+	ask[int](t, "Purge")(s.Purge(t.Context(), "b"))
+	if n := ask[int](t, "PurgeJobs")(s.PurgeJobs(t.Context(), storage.JobPurge{Before: tomorrow})); n != 1 {
+		t.Errorf("when its run was gone %d were purged, want b", n)
+	}
+	if got := joined(ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{})), jobID); got != "open" {
+		t.Errorf("left are %q", got)
+	}
+}
