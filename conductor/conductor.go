@@ -130,7 +130,12 @@ func (c *Conductor) Run(ctx context.Context) error {
 	defer c.stage.Store(int32(Stopped))
 	defer context.AfterFunc(ctx, func() { c.stage.CompareAndSwap(int32(Serving), int32(Draining)) })()
 	c.log.Info("conductor serves", "flows", c.catalog.names(), "slots", c.slots)
+	ticking, stop := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { c.tick(ticking) })
 	err := c.serve(ctx)
+	stop()
+	beside.Wait()
 	c.log.Info("conductor stopped", "error", err)
 	return err
 }
@@ -243,7 +248,7 @@ func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
 	if err != nil {
 		return err
 	}
-	opts := []engine.RunOption{engine.ForJob(j.ID), engine.Labels(jobs.Needs(j.Labels))}
+	opts := []engine.RunOption{engine.ForJob(j.ID), engine.Labels(jobs.RunLabels(j))}
 	if definition != "" {
 		opts = append(opts, engine.OnDefinition(definition))
 	}

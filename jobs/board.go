@@ -57,6 +57,8 @@ type Board interface {
 	// Posted returns a channel that is closed when something may have come to the
 	// board. It is a hint: take the channel, claim, then wait.
 	Posted() <-chan struct{}
+
+	Timetable
 }
 
 // A Want is what somebody can do.

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,7 +20,9 @@ type Job struct {
 	Input   any    // what the run is begun with: a struct, a map, an [atom.Value]; it is encoded when it is posted
 	// Labels are what whoever runs it must have to offer. They become the labels
 	// "needs.…" of the run.
-	Labels    map[string]string
+	Labels map[string]string
+	// RunLabels are what to find the run by, and what limits count it by.
+	RunLabels map[string]string
 	Priority  int       // larger ones are claimed first
 	NotBefore time.Time // zero is at once
 }
@@ -50,6 +53,7 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	}
 	r := storage.Job{
 		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore, Created: now,
+		RunLabels: j.RunLabels,
 	}
 	if r.Run == "" {
 		r.Run = id
@@ -68,11 +72,13 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	return r, nil
 }
 
-// Needs returns the labels that a run of these labels of its job has.
-func Needs(labels map[string]string) map[string]string {
-	needs := make(map[string]string, len(labels))
-	for k, v := range labels {
-		needs[storage.NeedLabel+k] = v
+// RunLabels returns the labels that the run of a job has: the job's RunLabels, and
+// what it needs.
+func RunLabels(j *storage.Job) map[string]string {
+	labels := make(map[string]string, len(j.Labels)+len(j.RunLabels))
+	maps.Copy(labels, j.RunLabels)
+	for k, v := range j.Labels {
+		labels[storage.NeedLabel+k] = v
 	}
-	return needs
+	return labels
 }

@@ -32,7 +32,10 @@ func (m *MemoryStore) PutSchedule(ctx context.Context, s Schedule) error {
 		s.Created = time.Now()
 	}
 	if was := m.schedules[s.ID]; was != nil {
-		s.Created, s.Last = was.Created, was.Last
+		s.Created, s.Last, s.Paused = was.Created, was.Last, was.Paused
+		if s.Spec == was.Spec {
+			s.Next = was.Next
+		}
 	}
 	s.Mark = uuid.NewString()
 	m.schedules[s.ID] = &s

@@ -41,7 +41,8 @@ type ScheduleMove struct {
 // Schedules are the records of when jobs are posted by themselves.
 type Schedules interface {
 	// PutSchedule sets the schedule of that id, in place of the one there was, whose
-	// Last and Created stay.
+	// Last, Paused and Created stay, and Next too when the Spec is the same: so a
+	// program may put its schedules whenever it starts.
 	PutSchedule(ctx context.Context, s Schedule) error
 	// MoveSchedule changes a schedule and posts the jobs of its ticks. It returns
 	// ErrFenced, and does nothing, when the schedule is not as it was seen any more:

@@ -71,7 +71,7 @@ func (s *session) command() *cobra.Command {
 	root.AddCommand(
 		s.runCommand(), s.resumeCommand(), s.serveCommand(), s.postCommand(), s.jobsCommand(),
 		s.suspendCommand(), s.cancelCommand(), s.revertCommand(), s.retryCommand(), s.skipCommand(),
-		s.signalCommand(), s.completeCommand(), s.limitCommand(),
+		s.signalCommand(), s.completeCommand(), s.limitCommand(), s.scheduleCommand(),
 		s.showCommand(), s.whyCommand(), s.historyCommand(), s.listCommand(),
 		s.validateCommand(), s.graphCommand(),
 		s.pruneCommand(), s.backupCommand(), s.migrateCommand(), s.benchCommand(), s.versionCommand())

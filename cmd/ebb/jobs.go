@@ -100,8 +100,10 @@ type jobJSON struct {
 	State    string            `json:"state"`
 	Priority int               `json:"priority"`
 	Needs    map[string]string `json:"needs,omitzero"`
+	Labels   map[string]string `json:"labels,omitzero"`
 	NotUntil time.Time         `json:"not_until,omitzero"`
 	Created  time.Time         `json:"created"`
+	Ended    time.Time         `json:"ended,omitzero"`
 	Attempts int               `json:"attempts,omitzero"`
 	Error    string            `json:"error,omitzero"`
 	Cause    string            `json:"cause,omitzero"`
@@ -111,7 +113,7 @@ type jobJSON struct {
 func (s *session) showJob(j *storage.Job) error {
 	out := jobJSON{
 		ID: j.ID, Run: j.Run, Flow: j.Flow, Version: j.Version, State: j.State.String(), Priority: j.Priority, Needs: j.Labels,
-		NotUntil: j.NotUntil, Created: j.Created, Attempts: j.Attempts,
+		Labels: j.RunLabels, NotUntil: j.NotUntil, Created: j.Created, Ended: j.Ended, Attempts: j.Attempts,
 	}
 	if j.Failure != nil {
 		out.Error, out.Cause = j.Failure.Code, j.Failure.Message

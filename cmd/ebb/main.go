@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	_ "time/tzdata" // schedules name time zones, also where the system has none
 )
 
 func main() {

@@ -22,6 +22,7 @@ type postFlags struct {
 	priority int
 	after    string
 	needs    []string
+	labels   []string
 }
 
 func (s *session) postCommand() *cobra.Command {
@@ -43,12 +44,17 @@ before is not posted again.`,
 	flags.StringVarP(&f.input, "input", "i", "", "input: JSON, @FILE, or - for standard input (default {})")
 	flags.IntVar(&f.priority, "priority", 0, "jobs of larger priority are claimed first")
 	flags.StringVar(&f.after, "after", "", "not to be begun before: a time such as 2026-11-30T08:00:00Z, or a duration from now on such as 90m")
+	flags.StringArrayVar(&f.labels, "label", nil, "what to find the run by, and what limits count it by, KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&f.needs, "needs", nil, "what whoever runs it must offer, KEY=VALUE; may be repeated")
 	return cmd
 }
 
-func (s *session) post(ctx context.Context, what string, f *postFlags) error {
+func (s *session) post(ctx context.Context, text string, f *postFlags) error {
 	needs, err := parseLabels(f.needs)
+	if err != nil {
+		return err
+	}
+	labels, err := parseLabels(f.labels)
 	if err != nil {
 		return err
 	}
@@ -60,41 +66,22 @@ func (s *session) post(ctx context.Context, what string, f *postFlags) error {
 	if err != nil {
 		return err
 	}
-	var defs []*definition
-	name, version := what, int64(0)
-	if _, err := os.Stat(what); err == nil {
-		if defs, err = s.deployed([]string{what}); err != nil {
-			return err
-		}
-		name = defs[0].Name
-	} else if before, number, ok := strings.Cut(what, "@"); ok {
-		name = before
-		if version, err = strconv.ParseInt(number, 10, 64); err != nil || version < 1 {
-			return usagef("%s: want FLOW@VERSION, with a number from 1 on", what)
-		}
+	what, err := s.wanted(text)
+	if err != nil {
+		return err
 	}
 	run := runFlags{id: f.id}
-	id, err := run.runID(name)
+	id, err := run.runID(what.name)
 	if err != nil {
 		return err
 	}
 	return s.withStore(ctx, func(store storage.Store) error {
-		for i, d := range defs {
-			stored, err := store.PutDefinition(ctx, d.Definition)
-			if err != nil {
-				return unreachable(err)
-			}
-			if i == 0 {
-				version = stored.Version
-			}
+		version, err := s.storeWanted(ctx, store, what)
+		if err != nil {
+			return err
 		}
-		if len(defs) == 0 {
-			if err := s.isStored(ctx, store, what, name, version); err != nil {
-				return err
-			}
-		}
-		_, err := sqlboard.New(store, jobs.Policy{}).Post(ctx, jobs.Job{
-			ID: id, Flow: name, Version: version, Input: input, Labels: needs, Priority: f.priority, NotBefore: after,
+		_, err = sqlboard.New(store, jobs.Policy{}).Post(ctx, jobs.Job{
+			ID: id, Flow: what.name, Version: version, Input: input, Labels: needs, RunLabels: labels, Priority: f.priority, NotBefore: after,
 		})
 		if err != nil {
 			return unreachable(err)
@@ -105,6 +92,49 @@ func (s *session) post(ctx context.Context, what string, f *postFlags) error {
 		}
 		return s.showJob(&job)
 	})
+}
+
+// A wanted is what a job is to run, as it is named on the command line.
+type wanted struct {
+	text    string
+	name    string
+	version int64         // 0 is the newest
+	defs    []*definition // of a file, those that it runs behind it
+}
+
+// wanted reads FILE or FLOW[@VERSION].
+func (s *session) wanted(text string) (*wanted, error) {
+	w := &wanted{text: text, name: text}
+	if _, err := os.Stat(text); err == nil {
+		if w.defs, err = s.deployed([]string{text}); err != nil {
+			return nil, err
+		}
+		w.name = w.defs[0].Name
+	} else if before, number, ok := strings.Cut(text, "@"); ok {
+		w.name = before
+		if w.version, err = strconv.ParseInt(number, 10, 64); err != nil || w.version < 1 {
+			return nil, usagef("%s: want FLOW@VERSION, with a number from 1 on", text)
+		}
+	}
+	return w, nil
+}
+
+// storeWanted stores the definitions of a file and returns the version of the
+// first, or returns an error when what is named is not stored.
+func (s *session) storeWanted(ctx context.Context, store storage.Store, w *wanted) (version int64, err error) {
+	for i, d := range w.defs {
+		stored, err := store.PutDefinition(ctx, d.Definition)
+		if err != nil {
+			return 0, unreachable(err)
+		}
+		if i == 0 {
+			version = stored.Version
+		}
+	}
+	if len(w.defs) > 0 {
+		return version, nil
+	}
+	return w.version, s.isStored(ctx, store, w.text, w.name, w.version)
 }
 
 // isStored returns an error when there is no such definition.

@@ -19,6 +19,7 @@ var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                            // tests only
 	"internal/conformance":  {"engine/internal/taskflowtest"},                              // tests only
 	"internal/crashdisk":    {},                                                            // tests only
+	"internal/cron":         {"jobs"},                                                      // when schedules tick
 	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                     // loops of states
 	"internal/awsshape":     {"flow/asl"},                                                  // what services of AWS answer
 	"internal/ecmaregexp":   {"internal/jsonata"},                                          // the regular expressions of JSONata

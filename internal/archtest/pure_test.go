@@ -14,7 +14,7 @@ import (
 // pureRooms are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
 var pureRooms = []string{
 	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling",
-	"engine/internal/scheduler",
+	"engine/internal/scheduler", "internal/cron",
 }
 
 // impureImports are the packages of the standard library, with all below them, that reach the outside world.

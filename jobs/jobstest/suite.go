@@ -20,6 +20,9 @@ type Maker struct {
 	// Open returns two boards on the same empty records, as two processes would
 	// have them, with that policy. It closes them when the test ends. Required.
 	Open func(t *testing.T, policy jobs.Policy) (one, other jobs.Board)
+	// SetLimit sets a limit of the records of a board. Nil is a board that has none:
+	// then they are not tested.
+	SetLimit func(t *testing.T, b jobs.Board, limit storage.Limit)
 }
 
 // Run runs the suite. It waits for leases to run out, so a board in memory is best
@@ -49,6 +52,12 @@ var Suite = []struct {
 	{"ClaimedInVain", testClaimedInVain},
 	{"ByHand", testByHand},
 	{"EachOnce", testEachOnce},
+	{"Rate", testRate},
+	{"RateWindow", testRateWindow},
+	{"Schedule", testSchedule},
+	{"ScheduleEachOnce", testScheduleEachOnce},
+	{"ScheduleCatchUp", testScheduleCatchUp},
+	{"SchedulePause", testSchedulePause},
 }
 
 // short is a lease that runs out while a test waits for it.

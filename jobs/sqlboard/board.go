@@ -30,6 +30,9 @@ func New(store storage.Store, policy jobs.Policy) *Board {
 	return &Board{store: store, policy: policy.WithDefaults()}
 }
 
+// Store returns the store whose board it is.
+func (b *Board) Store() storage.Store { return b.store }
+
 // Post puts jobs on the board.
 func (b *Board) Post(ctx context.Context, list ...jobs.Job) ([]string, error) {
 	return b.post(list, func(job storage.Job) error { return b.store.PostJob(ctx, job) })

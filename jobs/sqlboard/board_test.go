@@ -22,12 +22,19 @@ func inMemory(_ *testing.T, policy jobs.Policy) (one, other jobs.Board) {
 	return sqlboard.New(records, policy), sqlboard.New(records.Join(), policy)
 }
 
+func setLimit(t *testing.T, b jobs.Board, limit storage.Limit) {
+	t.Helper()
+	if err := b.(*sqlboard.Board).Store().SetLimit(t.Context(), limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range jobstest.Suite {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { c.Test(t, jobstest.Maker{Open: inMemory}) })
+			synctest.Test(t, func(t *testing.T) { c.Test(t, jobstest.Maker{Open: inMemory, SetLimit: setLimit}) })
 		})
 	}
 }
@@ -36,7 +43,7 @@ func TestSQLite(t *testing.T) {
 	t.Parallel()
 	jobstest.Run(t, jobstest.Maker{Open: func(t *testing.T, policy jobs.Policy) (one, other jobs.Board) {
 		return inDatabase(t, filepath.Join(t.TempDir(), "runs.db"), policy)
-	}})
+	}, SetLimit: setLimit})
 }
 
 func TestPostgreSQL(t *testing.T) {
@@ -47,7 +54,7 @@ func TestPostgreSQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		return inDatabase(t, dsn, policy)
-	}})
+	}, SetLimit: setLimit})
 }
 
 // inDatabase returns the boards of two stores on one database.

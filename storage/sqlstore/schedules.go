@@ -16,8 +16,8 @@ const (
 	putSchedule = `INSERT INTO schedules (id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, flow = excluded.flow, version = excluded.version, priority = excluded.priority,
-  catch_up = excluded.catch_up, paused = excluded.paused, next = excluded.next, mark = excluded.mark, input = excluded.input,
-  needs = excluded.needs, labels = excluded.labels`
+  catch_up = excluded.catch_up, mark = excluded.mark, input = excluded.input, needs = excluded.needs, labels = excluded.labels,
+  next = CASE WHEN schedules.spec = excluded.spec THEN schedules.next ELSE excluded.next END`
 	moveSchedule    = `UPDATE schedules SET next = ?, last = ?, paused = ?, mark = ? WHERE id = ? AND mark = ?`
 	deleteSchedule  = `DELETE FROM schedules WHERE id = ?`
 	selectSchedules = `SELECT id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels FROM schedules`

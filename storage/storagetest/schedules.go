@@ -68,12 +68,16 @@ func testSchedules(t *testing.T, m Maker) {
 	same(t, "job", jobs[0], ask[storage.Job](t, "Job")(s.Job(t.Context(), "j1")))
 	due()
 
-	// Replaced, it keeps what it has posted; paused, it is not due; without a next tick neither.
-	one.Next, one.Created = past, at(9)
+	// Replaced, it keeps what it has posted, and its next tick too if it ticks as before.
+	one.Next, one.Created, one.Paused = past, at(9), true
 	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
-	moved.Next = past
+	same(t, "schedule", moved, look("one"), ignored)
+	one.Spec = "@hourly"
+	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
+	moved.Next, moved.Spec = past, one.Spec
 	same(t, "schedule", moved, look("one"), ignored)
 	due("one")
+	// Paused, it is not due, and without a next tick neither.
 	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "one", Mark: look("one").Mark, Next: past, Paused: true}))
 	if next := due(); !next.Equal(later) {
 		t.Errorf("the next is due at %v, want %v", next, later)

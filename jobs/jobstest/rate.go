@@ -1,0 +1,100 @@
+package jobstest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// limited sets limits, or skips the test of a board that has none.
+func limited(t *testing.T, m Maker, b jobs.Board, limits ...storage.Limit) {
+	t.Helper()
+	if m.SetLimit == nil {
+		t.Skip("the board has no limits")
+	}
+	for _, l := range limits {
+		m.SetLimit(t, b, l)
+	}
+}
+
+// testRate: a rate holds for all claimants together, counts each claim, goes by
+// priority and age, and holds up nobody else.
+func testRate(t *testing.T, m Maker) {
+	b, other := m.Open(t, jobs.Policy{Backoff: atom.Constant(time.Millisecond)})
+	limited(t, m, b,
+		storage.Limit{Flow: "f", Rate: 3, Per: 24 * time.Hour}, storage.Limit{Label: "customer", Rate: 1, Per: 24 * time.Hour})
+	of := func(customer string) map[string]string { return map[string]string{"customer": customer} }
+	post(t, b,
+		jobs.Job{ID: "a", Flow: "f"}, jobs.Job{ID: "b", Flow: "f", Priority: -1}, jobs.Job{ID: "c", Flow: "f"}, jobs.Job{ID: "d", Flow: "f", Priority: 1},
+		jobs.Job{ID: "e", Flow: "g", RunLabels: of("x")}, jobs.Job{ID: "g", Flow: "g", RunLabels: of("x")}, jobs.Job{ID: "h", Flow: "g", RunLabels: of("y")})
+	first := claim(t, b, jobs.Want{})
+	must(t, b.Retry(t.Context(), first[0], &atom.Failure{Code: "Busy"}))
+	if got := ids(first) + ids(claim(t, other, jobs.Want{Limit: 9})); got != "daceh" && got != "ddaeh" { // d may wait for its time still
+		t.Errorf("claimed %q", got)
+	}
+	if got := ids(claim(t, b, jobs.Want{Limit: 9})); got != "" {
+		t.Errorf("claimed %q, which is too much", got)
+	}
+	if j := stored(t, other, "e"); j.RunLabels["customer"] != "x" {
+		t.Errorf("job is %+v", j)
+	}
+}
+
+// testRateWindow: in no window of the length of a rate more jobs are claimed than
+// it lets, and those that were posted first are claimed first.
+func testRateWindow(t *testing.T, m Maker) {
+	const all, rate, per = 12, 4, 100 * time.Millisecond
+	policy := jobs.Policy{Lease: time.Hour}
+	one, other := m.Open(t, policy)
+	limited(t, m, one, storage.Limit{Flow: "f", Rate: rate, Per: per})
+	for i := range all {
+		post(t, one, jobs.Job{ID: fmt.Sprintf("%02d", i), Flow: "f"})
+	}
+	var mu sync.Mutex
+	var got []storage.Job
+	var many sync.WaitGroup
+	for i, b := range []jobs.Board{one, other} {
+		many.Go(func() {
+			for {
+				list, err := b.Claim(t.Context(), jobs.Want{Limit: i + 1})
+				mu.Lock()
+				for _, c := range list {
+					got = append(got, c.Job)
+				}
+				done := len(got) == all || err != nil
+				mu.Unlock()
+				if err != nil {
+					t.Error(err)
+				}
+				if done {
+					return
+				}
+				if len(list) == 0 {
+					pause := time.NewTimer(per / 20)
+					<-pause.C
+				}
+			}
+		})
+	}
+	many.Wait()
+	slices.SortFunc(got, func(a, b storage.Job) int { // when they were claimed, by the store's clock
+		if c := a.Lease.Compare(b.Lease); c != 0 {
+			return c
+		}
+		return 0
+	})
+	for i := range got {
+		if i >= rate && got[i].Lease.Sub(got[i-rate].Lease) < per {
+			t.Errorf("%s was claimed %v after %s, with %d in between", got[i].ID, got[i].Lease.Sub(got[i-rate].Lease), got[i-rate].ID, rate-1)
+		}
+		if i > 0 && got[i-1].ID > got[i].ID && got[i-1].Lease.Before(got[i].Lease) {
+			t.Errorf("%s was claimed before %s", got[i-1].ID, got[i].ID)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package sqlboard
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// tickPage is how many schedules are ticked for at a time.
+const tickPage = 100
+
+// now returns the store's time.
+func (b *Board) now(ctx context.Context) (time.Time, error) {
+	_, now, _, err := b.store.DueSchedules(ctx, 1)
+	return now, err
+}
+
+// AddSchedule sets a schedule.
+func (b *Board) AddSchedule(ctx context.Context, s jobs.Schedule) error {
+	now, err := b.now(ctx)
+	if err != nil {
+		return err
+	}
+	record, err := s.Record(now)
+	if err != nil {
+		return err
+	}
+	return b.store.PutSchedule(ctx, record)
+}
+
+// RemoveSchedule deletes a schedule.
+func (b *Board) RemoveSchedule(ctx context.Context, id string) error {
+	return b.store.DeleteSchedule(ctx, id)
+}
+
+// PauseSchedule lets a schedule tick no more, or again.
+func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error {
+	for {
+		s, err := b.store.Schedule(ctx, id)
+		if err != nil || s.Paused == paused {
+			return err
+		}
+		now, err := b.now(ctx)
+		if err != nil {
+			return err
+		}
+		move, err := jobs.Resumed(&s, paused, now)
+		if err != nil {
+			return err
+		}
+		if err = b.store.MoveSchedule(ctx, move); !errors.Is(err, storage.ErrFenced) { // else it ticked meanwhile
+			return err
+		}
+	}
+}
+
+// Schedules lists the schedules.
+func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+	return b.store.Schedules(ctx)
+}
+
+// Tick posts the jobs of the ticks that have come. A schedule that this version
+// cannot read holds up no other: its error is returned beside what was posted.
+func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
+	due, now, next, err := b.store.DueSchedules(ctx, tickPage)
+	if err != nil {
+		return nil, 0, err
+	}
+	var errs []error
+	for i := range due {
+		move, err := jobs.Ticked(&due[i], now)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		switch err := b.store.MoveSchedule(ctx, move); {
+		case err == nil:
+			for j := range move.Jobs {
+				posted = append(posted, move.Jobs[j].ID)
+			}
+			if !move.Next.IsZero() && (next.IsZero() || move.Next.Before(next)) {
+				next = move.Next
+			}
+		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound): // somebody else has, or it was changed
+			next = now
+		default:
+			errs = append(errs, err)
+		}
+	}
+	if !next.IsZero() {
+		wait = max(next.Sub(now), time.Millisecond)
+	}
+	return posted, wait, errors.Join(errs...)
+}
