@@ -38,12 +38,20 @@ type acceptance struct{ forget []string }
 func (acceptance) begin(*beginning) error { return nil }
 
 // planFor returns the plan that a run goes on with, and what of the change is
-// accepted when that is not the one it began on.
+// accepted when that is not the one it began on. A run of a stored definition goes
+// on with that one, which the catalog has, and not with another of the same name.
 func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption) (*flow.Plan, *acceptance, error) {
-	for _, p := range e.plans {
-		if p.Hash == run.Structure && (!grows(p) || p.Flow == run.Flow) { // growing flows have no structure to tell them by
-			return p, nil, nil
+	if p := e.planned(run, false); p != nil {
+		return p, nil, nil
+	}
+	if e.catalog != nil && run.Definition != "" {
+		p, err := e.fromCatalog(ctx, run)
+		if !errors.Is(err, storage.ErrNotFound) && !errors.Is(err, ErrChanged) {
+			return p, nil, err
 		}
+	}
+	if p := e.planned(run, true); p != nil {
+		return p, nil, nil
 	}
 	if e.catalog == nil && run.Structure == "" && run.Flow == e.plan.Flow { // begun by another run of it
 		return e.plan, nil, nil
@@ -60,10 +68,25 @@ func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption
 	return nil, nil, fmt.Errorf("%w: run %q; name the earlier flow with engine.WithEarlier, or see engine.AcceptChange", ErrChanged, run.ID)
 }
 
+// planned returns the one of the engine's plans that the run began on, if there is
+// one. Growing flows have no structure to tell them by, but their names.
+func (e *Engine) planned(run *storage.Run, growing bool) *flow.Plan {
+	for _, p := range e.plans {
+		if p.Hash == run.Structure && grows(p) == growing && (!growing || p.Flow == run.Flow) {
+			return p
+		}
+	}
+	return nil
+}
+
+// compiledFor is what a compiled flow of the catalog is kept for.
+type compiledFor struct{ flow, definition string }
+
 // fromCatalog compiles the flow that the catalog has for the run. What was
 // compiled for a definition is kept: definitions never change.
 func (e *Engine) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan, error) {
-	if p, ok := e.compiled.Load(run.Definition); ok && run.Definition != "" {
+	kept := compiledFor{run.Flow, run.Definition}
+	if p, ok := e.compiled.Load(kept); ok {
 		if p, ok := p.(*flow.Plan); ok {
 			return p, nil
 		}
@@ -79,7 +102,9 @@ func (e *Engine) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan,
 	if err != nil {
 		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
 	}
-	e.compiled.Store(run.Definition, p)
+	if run.Definition != "" { // else nothing tells it from another
+		e.compiled.Store(kept, p)
+	}
 	return p, nil
 }
 

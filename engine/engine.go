@@ -44,7 +44,7 @@ type Engine struct {
 	sender   Sender
 	catalog  Catalog
 	nursery  chan struct{} // places for runs that are driven beside those that began them
-	compiled sync.Map      // *flow.Plan by the hash of a definition
+	compiled sync.Map      // *flow.Plan by compiledFor
 	rooms    sync.Pool
 	givenUp  atomic.Int64
 	post     postman

@@ -95,7 +95,7 @@ func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 		case c.Kind != flow.Begin:
 			return done(nil)
 		}
-		switch ask.Run.Flow { // not by the closure: growing flows of one engine share a plan
+		switch run.Flow {
 		case "timer":
 			wait.Kind, wait.Due = flow.Timer, ask.Now.Add(w.d)
 		case "deadline":

@@ -279,7 +279,9 @@ func (s *slot) leave() {
 type Catalog interface {
 	// Flow returns the flow that the run was begun on. An error that wraps
 	// [storage.ErrNotFound] says that it is not known here. What is returned for a
-	// definition's hash is kept: another flow has another hash.
+	// definition's hash is kept: another flow has another hash. For a run without a
+	// definition it is asked each time, and not at all when the run is of the
+	// engine's own flow.
 	Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 }
 

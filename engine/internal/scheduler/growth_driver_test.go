@@ -152,11 +152,25 @@ func (g *gardener) wait() {
 	case !g.deadline.IsZero() && (first == nil || g.deadline.Before(g.waits[first])):
 		g.pass(g.deadline)
 		g.deadline = time.Time{}
-		g.feed(scheduler.Event{Kind: scheduler.Fired, Atom: -1})
+		g.fire(nil)
 	default:
 		g.pass(g.waits[first])
 		delete(g.waits, first)
-		g.feed(scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: first})
+		g.fire(first)
+	}
+}
+
+// fire tells that a wait is over, of a node or with nil the deadline. Telling it
+// again leads to nothing.
+func (g *gardener) fire(n *scheduler.Node) {
+	ev := scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: n}
+	g.feed(ev)
+	if _, again := g.waits[n]; again || g.dead {
+		return
+	}
+	ev.Now = g.now
+	if cmds := g.sched.Step(ev); len(cmds) > 0 {
+		g.tb.Errorf("a timer that fired twice led to %d commands, the first of them %+v", len(cmds), cmds[0])
 	}
 }
 

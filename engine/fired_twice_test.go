@@ -1,0 +1,181 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A rendezvous lets so many processes go on with a run only when all of them were
+// told that it is due.
+type rendezvous struct {
+	members int
+
+	mu  sync.Mutex
+	met map[string]*met // by the commit that each is about to make
+}
+
+type met struct {
+	came int
+	all  chan struct{}
+}
+
+// come says that a process is about to make the commit with which a claim begins. It
+// returns what is closed when all are.
+func (m *rendezvous) come(c storage.Claim) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := fmt.Sprint(c.Run, " ", c.Begins)
+	one := m.met[at]
+	if one == nil {
+		one = &met{all: make(chan struct{})}
+		m.met[at] = one
+	}
+	if one.came++; one.came == m.members {
+		close(one.all)
+	}
+	return one.all
+}
+
+// doubled is a store on which each run that is due is found by all processes of a
+// rendezvous before one of them commits.
+type doubled struct {
+	storage.Store
+
+	rendezvous *rendezvous
+	refused    *box[string] // runs in which another was faster
+}
+
+func (s *doubled) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+	due, next, err := s.Store.Due(ctx, q)
+	var all []<-chan struct{}
+	for i := range due {
+		all = append(all, s.rendezvous.come(due[i].Claim))
+	}
+	for _, met := range all {
+		select {
+		case <-met:
+		case <-ctx.Done():
+		}
+	}
+	return due, next, err
+}
+
+func (s *doubled) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	err := s.Store.Commit(ctx, c, cp)
+	if errors.Is(err, storage.ErrFenced) {
+		s.refused.put(c.Run)
+	}
+	return err
+}
+
+// timed are flows that wait for a time, each in another way, and then call done.
+func timed(done func(string)) map[string]flow.Node {
+	grows := func(name string, spec func(ask *flow.Ask) flow.Spec) flow.Node {
+		return flow.Growing(name, lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; {
+			case c.Kind == flow.Begin:
+				return add(spec(ask))
+			case c.Name == "wait":
+				return add(flow.Spec{Name: "after", Task: name})
+			default:
+				return flow.Growth{End: &flow.End{Value: atom.Null}}
+			}
+		}))
+	}
+	after := func(name string) *atom.Atom {
+		return atom.Func("after", func(context.Context, struct{}) (struct{}, error) { done(name); return struct{}{}, nil })
+	}
+	try := atom.Func("try", func(ctx context.Context, _ struct{}) (struct{}, error) {
+		if done("try"); atom.Attempt(ctx) < 3 {
+			return struct{}{}, errRefused
+		}
+		return struct{}{}, nil
+	}, atom.Attempts(3, atom.Constant(time.Minute)))
+	return map[string]flow.Node{
+		"timer": grows("timer", func(ask *flow.Ask) flow.Spec {
+			return flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(time.Minute)}
+		}),
+		"deadline": grows("deadline", func(ask *flow.Ask) flow.Spec {
+			return flow.Spec{Name: "wait", Token: ask.Token(), Timeout: time.Minute}
+		}),
+		"heartbeat": grows("heartbeat", func(ask *flow.Ask) flow.Spec {
+			return flow.Spec{Name: "wait", Token: ask.Token(), Heartbeat: time.Minute}
+		}),
+		"retry": flow.Linear("retry", try, after("retry")),
+	}
+}
+
+// TestTimerFiredTwice lets two processes find each run that is due, each time: what
+// follows its timers happens once, and of each two who fired one one has done
+// nothing.
+func TestTimerFiredTwice(t *testing.T) {
+	t.Parallel()
+	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+		did := &box[string]{}
+		m, refused := &rendezvous{members: 2, met: map[string]*met{}}, &box[string]{}
+		ctx, stop := context.WithCancel(t.Context())
+		store, served := join(), make(chan error)
+		flows := timed(did.put)
+		calls := catalogOf{flows: flows, did: did.put}
+		for range 2 {
+			eng := newEngine(t, flows["retry"], engine.WithStore(&doubled{join(), m, refused}), engine.WithTasks(calls), engine.WithCatalog(calls))
+			go func() { served <- eng.Serve(ctx) }()
+		}
+		for _, name := range slices.Sorted(maps.Keys(flows)) {
+			if err := newEngine(t, flows[name], engine.WithStore(store), engine.WithTasks(calls)).Start(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(5 * time.Minute)
+		stop()
+		for range 2 {
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}
+		slices.Sort(did.list)
+		if diff := cmp.Diff([]string{"deadline", "heartbeat", "retry", "timer", "try", "try", "try"}, did.list); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+		for _, name := range slices.Sorted(maps.Keys(flows)) {
+			run, err := store.Run(t.Context(), name)
+			if err != nil || !run.State.Ended() {
+				t.Errorf("run %s is %v (%v)", name, run.State, err)
+			}
+			timers, err := store.RunTimers(t.Context(), name)
+			if err != nil || len(timers) > 0 {
+				t.Errorf("run %s has timers left: %v (%v)", name, timers, err)
+			}
+			if !slices.Contains(refused.list, name) {
+				t.Errorf("run %s was never found by both", name)
+			}
+		}
+	})
+}
+
+// catalogOf knows flows by their names; their tasks say that they were called.
+type catalogOf struct {
+	flows map[string]flow.Node
+	did   func(string)
+}
+
+func (c catalogOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
+	return c.flows[run.Flow], nil
+}
+
+func (c catalogOf) Task(name string) (atom.Body, error) {
+	return atom.Untyped(name, func(context.Context, atom.Values) (any, error) { c.did(name); return nil, nil }, nil).Body(), nil
+}
