@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -24,7 +23,9 @@ type session struct {
 	output string
 	level  string
 
-	allow   []string // from where documents may be loaded
+	allow       []string // from where documents may be loaded
+	definitions []string // that a file of flags names
+
 	profile string
 	edition asl.Profile // what profile names
 }
@@ -78,16 +79,10 @@ func (s *session) command() *cobra.Command {
 	return root
 }
 
-// settle takes from the environment what no flag says, and judges both.
+// settle takes from elsewhere what no flag says, and judges all of it.
 func (s *session) settle(cmd *cobra.Command) error {
-	for _, name := range []string{"dsn", "output", "log-level", "profile", "allow"} {
-		flag := cmd.Flags().Lookup(name)
-		value, ok := os.LookupEnv("EBB_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
-		if ok && value != "" && flag != nil && !flag.Changed {
-			if err := flag.Value.Set(value); err != nil {
-				return err
-			}
-		}
+	if err := s.fromElsewhere(cmd); err != nil {
+		return err
 	}
 	if s.output != asText && s.output != asJSON {
 		return usagef("output %q is not known (use text or json)", s.output)

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,17 +26,12 @@ type serveFlags struct {
 	slots  int
 	drain  time.Duration
 	offers []string
-	listen string
+	listen listenFlags
 	sink   string
 	dir    string
+	config string
+	check  bool
 }
-
-const (
-	defaultListen = "127.0.0.1:8083"
-	headerTime    = 10 * time.Second // in which the head of a request has to come
-	requestTime   = time.Minute      // in which all of it has
-	goodbye       = 5 * time.Second  // in which requests that were begun have to end
-)
 
 func (s *session) serveCommand() *cobra.Command {
 	var f serveFlags
@@ -49,18 +45,28 @@ first, so that jobs can name them. Any number of processes may serve one databas
 SIGTERM or Ctrl-C drains: what executes may end, nothing more is begun, and the runs
 are left to other processes, or to the next. Nothing is suspended or undone.
 
+Each flag can also be written to a file (--config), or given by the environment as
+EBB_SLOTS and so on: a flag goes before the environment, and that before the file.
+
 On the address of --listen: /livez, /readyz and /metrics (for Prometheus); and POST
 /events takes CloudEvents for the runs that wait for them, or with ?run= for one.
 Those that runs send go to --sink.`,
 		Example: `  ebb serve trip.asl.json --slots 16
-  ebb serve --offer gpu=a100 --listen off`,
+  ebb serve --offer gpu=a100 --listen off
+  ebb serve --config /etc/ebb/ebb.yaml --check`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.serve(cmd.Context(), args, &f) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.slots, "slots", engine.DefaultSlots, "how many runs to drive at once; those that only wait take no slot")
 	flags.DurationVar(&f.drain, "drain", conductor.DefaultDrain, "how long what executes may still take when the process is to stop")
 	flags.StringArrayVar(&f.offers, "offer", nil, "what jobs that need it find here, KEY=VALUE; may be repeated")
-	flags.StringVar(&f.listen, "listen", defaultListen, "the loopback address of health, metrics and events, or off")
+	flags.StringVar(&f.config, configFlag, "", "a file of YAML in which flags stand that are not given here: slots: 16")
+	flags.BoolVar(&f.check, "check", false, "only say what is wrong with flags, file and definitions; the database is not opened")
+	flags.StringVar(&f.listen.address, "listen", defaultListen, "the address of health, metrics and events, or off; with --keys one that others can reach")
+	flags.StringVar(&f.listen.keys, "keys", "", "a file of those who may ask, on each line a name and a key (Authorization: Bearer KEY)")
+	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which others know this machine; may be repeated")
+	flags.StringVar(&f.listen.cert, "tls-cert", "", "a file with the certificate by which --listen speaks HTTPS")
+	flags.StringVar(&f.listen.certKey, "tls-key", "", "the file with the key of that certificate")
 	flags.StringVar(&f.sink, "sink", "", "the URL that CloudEvents which runs send go to; without one they stay in the outbox")
 	flags.StringVar(&f.dir, "dir", ".", "from where the programs of jobs' runs are looked up")
 	flags.StringArrayVar(&f.tasks, "task", nil, "what a resource stands for in jobs' runs, NAME=RESOURCE; may be repeated")
@@ -75,6 +81,13 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if err != nil {
 		return err
 	}
+	door, err := f.listen.door()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = s.definitions
+	}
 	defaults, err := f.beginning(filepath.Join(f.dir, "definition"))
 	if err != nil {
 		return err
@@ -82,6 +95,15 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	defs, err := s.deployed(files)
 	if err != nil {
 		return err
+	}
+	conducting := []conductor.Option{
+		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers), conductor.WithLogger(s.logger()),
+	}
+	if f.check {
+		if _, err := conductor.New(storage.Memory(), conductor.NewCatalog(), conducting...); err != nil {
+			return usagef("%w", err)
+		}
+		return nil
 	}
 	return s.withStore(ctx, func(store storage.Store) error {
 		for _, d := range defs {
@@ -94,9 +116,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		if f.sink != "" {
 			opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))
 		}
-		c, err := conductor.New(store, s.served(store, defaults),
-			conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers), conductor.WithLogger(s.logger()),
-			conductor.WithEngine(opts...))
+		c, err := conductor.New(store, s.served(store, defaults), append(conducting, conductor.WithEngine(opts...))...)
 		if err != nil {
 			return usagef("%w", err)
 		}
@@ -104,74 +124,29 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		mux.Handle("/", c.Health())
 		mux.Handle("GET /metrics", m.handler())
 		mux.Handle("POST /events", cloudevents.Handler(store))
-		return s.conduct(ctx, c, mux, f.listen)
+		return s.conduct(ctx, c, mux, door)
 	})
 }
 
 // conduct lets a conductor serve until the process is to stop.
-func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, listen string) error {
-	server, err := s.listen(ctx, answers, listen)
+func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *door) error {
+	server, err := s.listen(ctx, answers, d)
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { s.noticef("stopping: what executes may end") })()
+	var told sync.WaitGroup
+	attended, end := context.WithCancel(ctx)
+	told.Go(func() { supervisorOf(os.Getenv).attend(attended, c.Ready) })
 	err = c.Run(ctx)
+	end()
+	told.Wait()
 	if server != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 		defer cancel()
 		err = errors.Join(err, server.Shutdown(last))
 	}
 	return unreachable(err)
-}
-
-// listen lets this machine ask; nil where nobody is to.
-func (s *session) listen(ctx context.Context, answers http.Handler, address string) (*http.Server, error) {
-	if address == "off" {
-		s.noticef("serving")
-		return nil, nil //nolint:nilnil // there is none
-	}
-	if err := onLoopback(address); err != nil {
-		return nil, err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, usagef("--listen %s: %w (use another address, or off)", address, err)
-	}
-	server := &http.Server{Handler: local(answers), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime}
-	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
-	s.noticef("serving; health, metrics and events on http://%s", listener.Addr())
-	return server, nil
-}
-
-// onLoopback refuses an address that others could reach: there are no keys yet.
-func onLoopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return usagef("--listen %s: want HOST:PORT, such as %s, or off", address, defaultListen)
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usagef("--listen %s: only loopback addresses can be listened on (use %s, and a proxy in front)", address, defaultListen)
-}
-
-// local refuses requests that a page in a browser could have been made to send: by
-// another name for this machine, or from another origin.
-func local(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if onLoopback(withPort(r.Host)) != nil || r.Header.Get("Origin") != "" {
-			http.Error(w, "this host or origin is not served", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func withPort(host string) string {
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		return net.JoinHostPort(host, "80")
-	}
-	return host
 }
 
 // deployed reads the definitions in files, and those that these run.

@@ -29,7 +29,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonpath":     {"flow/asl"},                                                  // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                 // the query language of State Machines For Cloud
 	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath"}, // definitions with places, and data
-	"internal/spelling":     {"flow", "internal/jq"},                                       // which name was meant
+	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                // which name was meant
 	"internal/testlog":      {},                                                            // a command of .ci/run
 	"internal/postgrestest": {},                                                            // tests only
 }

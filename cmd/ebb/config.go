@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ebbflow/ebb/internal/spelling"
+)
+
+// globalFlags are those that each command takes from the environment.
+var globalFlags = []string{"dsn", "output", "log-level", "profile", "allow"}
+
+// configFlag names the file in which a command's flags may be written, for commands
+// that have it. Those take all their flags from the environment, too.
+const configFlag = "config"
+
+// definitionsKey names in that file what stands behind the flags.
+const definitionsKey = "definitions"
+
+// variable is what the environment calls a flag.
+func variable(flag string) string {
+	return "EBB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// fromElsewhere sets the flags that the command line does not: from the environment,
+// else from the file of --config.
+func (s *session) fromElsewhere(cmd *cobra.Command) error {
+	names := slices.Clone(globalFlags)
+	config := cmd.Flags().Lookup(configFlag)
+	var written *document
+	if config != nil {
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains([]string{"help", "check", configFlag}, f.Name) {
+				names = append(names, f.Name)
+			}
+		})
+		if value := os.Getenv(variable(configFlag)); value != "" && !config.Changed {
+			if err := config.Value.Set(value); err != nil {
+				return err
+			}
+		}
+		var err error
+		if written, err = s.readConfig(config.Value.String(), names); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		flag := cmd.Flags().Lookup(name)
+		if flag == nil || flag.Changed {
+			continue
+		}
+		value, err := environment(name)
+		switch {
+		case err != nil:
+			return err
+		case value != "":
+			err = setAll(flag, value)
+		case written.get(name) != nil:
+			err = s.setFrom(flag, config.Value.String(), written.get(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// environment returns what the environment says of a flag. The DSN, which may have a
+// password in it, can stand in a file.
+func environment(flag string) (string, error) {
+	name := variable(flag)
+	value := os.Getenv(name)
+	file := os.Getenv(name + "_FILE")
+	if flag != "dsn" || value != "" || file == "" {
+		return value, nil
+	}
+	text, err := readFile(file, maxSecretFile)
+	if err != nil {
+		return "", usagef("%s_FILE: %w", name, err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// maxSecretFile is how large a file with secrets may be.
+const maxSecretFile = 256 << 10
+
+// setAll sets a flag to what a variable says: for one that may be repeated, values
+// parted by commas.
+func setAll(flag *pflag.Flag, value string) error {
+	values := []string{value}
+	if flag.Value.Type() == "stringArray" {
+		values = strings.Split(value, ",")
+	}
+	for _, v := range values {
+		if err := flag.Value.Set(v); err != nil {
+			return usagef("%s=%s: %w", variable(flag.Name), value, err)
+		}
+	}
+	return nil
+}
+
+// readConfig reads a file of flags; nil for "".
+func (s *session) readConfig(file string, names []string) (*document, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // nothing is written
+	}
+	text, err := readFile(file, maxConfig)
+	if err != nil {
+		return nil, usagef("--config %s: %w", file, err)
+	}
+	d, err := parseYAML(text)
+	if err != nil {
+		return nil, usagef("%s:%w", file, err)
+	}
+	if d.kind != objectDocument {
+		return nil, usagef("%s:%d:%d: want flags and their values, such as slots: 16", file, d.line, d.column)
+	}
+	known := append(slices.Clone(names), definitionsKey)
+	var errs []error
+	for i := range d.members {
+		m := &d.members[i]
+		if slices.Contains(known, m.name) {
+			continue
+		}
+		meant := "there are " + strings.Join(known, ", ")
+		if near := spelling.Nearest(m.name, known); near != "" {
+			meant = "did you mean " + near + "?"
+		}
+		errs = append(errs, fmt.Errorf("%s:%d:%d: %s is no flag: %s", file, m.line, m.column, m.name, meant))
+	}
+	if len(errs) > 0 {
+		return nil, usagef("%w", errors.Join(errs...))
+	}
+	s.definitions, err = textsOf(file, d.get(definitionsKey))
+	return d, err
+}
+
+// maxConfig is how large a file of flags may be.
+const maxConfig = 1 << 20
+
+// setFrom sets a flag to what is written of it.
+func (s *session) setFrom(flag *pflag.Flag, file string, value *document) error {
+	texts, err := textsOf(file, value)
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		if err := flag.Value.Set(text); err != nil {
+			return usagef("%s:%d:%d: %s: %s: %w", file, value.line, value.column, flag.Name, text, err)
+		}
+	}
+	return nil
+}
+
+// textsOf returns what a value of a file of flags stands for: itself, each of a list,
+// or KEY=VALUE for each member of an object.
+func textsOf(file string, value *document) ([]string, error) {
+	if value == nil {
+		return nil, nil
+	}
+	switch value.kind {
+	case textDocument, literalDocument:
+		return []string{value.text}, nil
+	case listDocument:
+		var all []string
+		for _, item := range value.items {
+			if item.kind == listDocument || item.kind == objectDocument {
+				return nil, usagef("%s:%d:%d: want a text", file, item.line, item.column)
+			}
+			all = append(all, item.text)
+		}
+		return all, nil
+	default:
+		var all []string
+		for _, m := range value.members {
+			if m.value.kind == listDocument || m.value.kind == objectDocument {
+				return nil, usagef("%s:%d:%d: want a text", file, m.value.line, m.value.column)
+			}
+			all = append(all, m.name+"="+m.value.text)
+		}
+		return all, nil
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	rightKey = "0123456789abcdef0123456789abcdef"
+	wrongKey = "0123456789abcdef0123456789abcdeX"
+)
+
+// TestDoor asks in the ways of those who may, and of those who may not.
+func TestDoor(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte("prometheus "+rightKey+"\nother "+strings.Repeat("x", 40)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := listenFlags{address: "127.0.0.1:8083"}
+	kept := listenFlags{address: "localhost:8083", keys: file}
+	public := listenFlags{address: "0.0.0.0:8083", keys: file, hosts: []string{"ebb.example.org"}}
+	for _, c := range []struct {
+		at     listenFlags
+		url    string
+		header string // "Name: value"
+		want   int
+	}{
+		{home, "http://127.0.0.1:8083/metrics", "", http.StatusOK},
+		{home, "http://localhost/metrics", "", http.StatusOK},
+		{home, "http://[::1]:8083/metrics", "", http.StatusOK},
+		{home, "http://evil.example.org:8083/metrics", "", http.StatusForbidden},
+		{home, "http://10.0.0.1:8083/metrics", "", http.StatusForbidden},
+		{home, "http://localhost/metrics", "Origin: http://localhost", http.StatusForbidden},
+		{home, "http://localhost/events", "Content-Type: text/plain", http.StatusUnsupportedMediaType},
+		{home, "http://localhost/events", "Content-Type: application/x-www-form-urlencoded; charset=utf-8", http.StatusUnsupportedMediaType},
+		{home, "http://localhost/events", "Content-Type: application/cloudevents+json", http.StatusOK},
+		{kept, "http://localhost/metrics", "", http.StatusUnauthorized},
+		{kept, "http://localhost/metrics", "Authorization: Bearer " + rightKey, http.StatusOK},
+		{public, "http://10.0.0.1:8083/metrics", "Authorization: bearer " + rightKey, http.StatusOK},
+		{public, "https://ebb.example.org/metrics", "Authorization: Bearer " + rightKey, http.StatusOK},
+		{public, "https://ebb.example.org/metrics", "Authorization: Bearer " + wrongKey, http.StatusUnauthorized},
+		{public, "https://ebb.example.org/metrics", "Authorization: Basic " + rightKey, http.StatusUnauthorized},
+		{public, "https://ebb.example.org/metrics", "Authorization: Bearer prometheus", http.StatusUnauthorized},
+		{public, "https://ebb.example.org/metrics", "Authorization: Bearer ", http.StatusUnauthorized},
+		{public, "https://evil.example.org/metrics", "Authorization: Bearer " + rightKey, http.StatusForbidden},
+		{public, "http://10.0.0.1:8083/livez", "", http.StatusOK},
+		{public, "http://10.0.0.1:8083/readyz", "", http.StatusOK},
+		{public, "http://10.0.0.1:8083/livez/../metrics", "", http.StatusUnauthorized},
+	} {
+		d, err := c.at.door()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader("{}"))
+		if name, value, ok := strings.Cut(c.header, ": "); ok {
+			r.Header.Set(name, value)
+		}
+		w := httptest.NewRecorder()
+		d.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s of %s with %q: %d %s, want %d", c.url, c.at.address, c.header, w.Code, w.Body, c.want)
+		}
+		if strings.Contains(w.Body.String(), wrongKey) {
+			t.Errorf("the answer has the key in it: %s", w.Body)
+		}
+	}
+}
+
+// TestBoundedListener: a connection that has no place waits for one.
+func TestBoundedListener(t *testing.T) {
+	t.Parallel()
+	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = plain.Close() }()
+	l := &boundedListener{Listener: plain, places: make(chan struct{}, 1)}
+	accepted := make(chan net.Conn)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				close(accepted)
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	for range 2 {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", plain.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+	}
+	first := <-accepted
+	if len(l.places) != 1 {
+		t.Errorf("%d places are taken", len(l.places))
+	}
+	_, _ = first.Close(), first.Close() // twice, which gives back one place
+	second := <-accepted
+	if len(l.places) != 1 {
+		t.Errorf("%d places are taken", len(l.places))
+	}
+	_ = second.Close()
+}
