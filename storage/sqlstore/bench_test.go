@@ -29,14 +29,17 @@ type stepper struct {
 
 func newStepper(tb testing.TB, s storage.Store, run string) *stepper {
 	tb.Helper()
-	if err := s.Create(context.Background(), storage.Run{ID: run, Flow: "bench"}); err != nil {
-		tb.Fatal(err)
-	}
-	claim, _, err := s.Begin(context.Background(), run)
+	made, err := stepperOf(context.Background(), s, run)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &stepper{store: s, claim: claim}
+	return made
+}
+
+// stepperOf makes a run and steps it.
+func stepperOf(ctx context.Context, s storage.Store, run string) (*stepper, error) {
+	claim, _, err := s.BeginNew(ctx, storage.Run{ID: run, Flow: "bench"})
+	return &stepper{store: s, claim: claim}, err
 }
 
 func (s *stepper) step() error {

@@ -75,6 +75,10 @@ func child(role, file, killAt string) error {
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
+	case "saturate":
+		return saturate(ctx, s)
+	case "modest":
+		return stepNowAndThen(ctx, s)
 	case "told": // to commit by each line
 		return commitWhenTold(ctx, s, claim)
 	case "busy": // until killed, saying so after the first commit

@@ -222,7 +222,10 @@ func (s *Store) prepare(ctx context.Context, w *session) (err error) {
 	if err := s.turns.enter(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.turns.leave()) }()
+	defer func() {
+		_, left := s.turns.leave()
+		err = errors.Join(err, left)
+	}()
 	if err := s.settle(ctx, w); err != nil {
 		return err
 	}

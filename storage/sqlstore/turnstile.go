@@ -33,7 +33,16 @@ func (t *turnstile) enter() error {
 	return errors.Join(t.b.Lock(), t.a.Unlock())
 }
 
-// leave ends the turn.
-func (t *turnstile) leave() error { return t.b.Unlock() }
+// leave ends the turn. Whoever waits for gate b has gate a locked.
+func (t *turnstile) leave() (wanted bool, err error) {
+	err = t.a.Try()
+	if errors.Is(err, filelock.ErrLocked) {
+		return true, t.b.Unlock()
+	}
+	if err == nil {
+		err = t.a.Unlock()
+	}
+	return false, errors.Join(err, t.b.Unlock())
+}
 
 func (t *turnstile) close() error { return errors.Join(t.a.Close(), t.b.Close()) }

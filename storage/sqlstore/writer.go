@@ -64,6 +64,8 @@ type writer struct {
 	wal     func() // told after each commit; for WAL checkpoints
 	counts  counts
 
+	pace pace
+
 	// committed stands in for the answer of a COMMIT in tests; nil otherwise.
 	committed func(error) error
 
@@ -77,7 +79,8 @@ type writer struct {
 // A gate is passed before writing, and closed behind it.
 type gate interface {
 	enter() error
-	leave() error
+	// leave reports whether somebody else waits to enter.
+	leave() (wanted bool, err error)
 }
 
 func newWriter(place string, turns gate, lanes ...*session) *writer {
@@ -205,7 +208,8 @@ func (w *writer) join(batch []*write) []*write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
-	for n < len(w.queue) && n+len(batch) < maxBatch && !w.queue[n].alone && !w.queue[n].bare {
+	most := w.pace.most()
+	for n < len(w.queue) && n+len(batch) < most && !w.queue[n].alone && !w.queue[n].bare {
 		n++
 	}
 	batch = append(batch, w.queue[:n]...)
@@ -268,9 +272,11 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, 
 		return all, nil, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
 	}
 	defer func() {
-		if left := w.turns.leave(); left != nil && err == nil {
+		wanted, left := w.turns.leave()
+		if left != nil && err == nil {
 			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
 		}
+		w.pace.left(wanted)
 	}()
 	if err := w.begin(ctx, s); err != nil {
 		return all, nil, false, failed(w.place, "begin", err)
@@ -328,7 +334,7 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 
 // finish does the writes of a batch and ends the transaction.
 func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	start, written := s.changed, s.written
+	start, written, begun := s.changed, s.written, time.Now()
 	checkpoint := false
 	for _, one := range batch {
 		before := s.changed
@@ -351,6 +357,7 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	if err := s.flush(ctx); err != nil {
 		return true, w.spoil(ctx, s, batch, err)
 	}
+	w.pace.took(time.Since(begun), len(batch))
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.before")
 	}
