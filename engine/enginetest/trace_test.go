@@ -125,7 +125,7 @@ func TestTasks(t *testing.T) {
 		got = append(got, call.Path+": "+call.String())
 	}
 	want := []string{
-		"Book: exec:book {}", "Book: exec:book {}", `Pay: exec:pay {"booking":17}`, `Book: exec:cancel {"Input":{},"Outcome":"Done","Result":{"booking":17}} (undoes what was done)`,
+		"Book: exec:book {}", "Book: exec:book {}", `Pay: exec:pay {"booking":17}`, `Book: exec:cancel {"Input":{},"Result":{"booking":17},"Outcome":"Done"} (undoes what was done)`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)

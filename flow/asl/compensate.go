@@ -112,7 +112,10 @@ func (w *walk) anew(due time.Time) (step, *fault) {
 		spec, f = w.workSpec(w.upcoming())
 	} else {
 		var group *flow.Group
-		group, f = w.forkGroup()
+		var told *shared
+		if group, told, f = w.forkGroup(); f == nil {
+			group.Shared = told.encode()
+		}
 		spec = flow.Spec{Kind: flow.Fork, Group: group}
 	}
 	if f != nil {

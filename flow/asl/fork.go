@@ -13,21 +13,25 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// fork adds the node that runs the branches of a Parallel state, or the
-// iterations of a Map state.
+// fork goes through the branches of a Parallel state, or the iterations of a Map
+// state, or adds the node that runs them.
 func (w *walk) fork() (step, *fault) {
-	group, f := w.forkGroup()
-	if f != nil {
+	group, told, f := w.forkGroup()
+	switch {
+	case f != nil:
 		return step{}, f
+	case group.Count == 0: // a Map over nothing
+		return w.levelsEnded(arrayOf(nil))
+	case w.state.atOnce:
+		return w.through(&progress{group: told, count: group.Count})
 	}
-	if group.Count == 0 { // a Map over nothing
-		return w.joined(nil)
-	}
+	group.Shared = told.encode()
 	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Fork, Group: group, Note: w.note(w.remembers())})
 	return step{waits: true}, nil
 }
 
-func (w *walk) forkGroup() (*flow.Group, *fault) {
+// forkGroup returns the levels as a group, and what they are to be told.
+func (w *walk) forkGroup() (*flow.Group, *shared, *fault) {
 	s := w.state
 	told := &shared{state: s.name, entered: w.entered, at: w.enteredAt, outer: w.visible()}
 	group := &flow.Group{Count: len(s.branches)}
@@ -35,7 +39,7 @@ func (w *walk) forkGroup() (*flow.Group, *fault) {
 	switch {
 	case s.kind == parallelState:
 		if told.input, f = w.effective(); f != nil {
-			return nil, f
+			return nil, nil, f
 		}
 		if item := w.mapContext(func(d *datum) any { return d }); item != nil {
 			told.item = treeDatum(item)
@@ -44,17 +48,16 @@ func (w *walk) forkGroup() (*flow.Group, *fault) {
 	case s.items.distributed != nil:
 		group.Count = 1 // the map run
 		if f = w.distribute(told); f != nil {
-			return nil, f
+			return nil, nil, f
 		}
 	default:
 		if group.Count, group.Slots, f = w.mapOver(told); f != nil {
-			return nil, f
+			return nil, nil, f
 		}
 		w.mapStarted(group.Count)
 	}
 	told.started = w.last
-	group.Shared = told.encode()
-	return group, nil
+	return group, told, nil
 }
 
 // mapOver finds the items of a Map state, and how many may be at work at once.
@@ -123,11 +126,11 @@ func (w *walk) noArray(found *datum) *fault {
 
 // forkAgain has all branches run once more.
 func (w *walk) forkAgain(after time.Duration) (step, *fault) {
-	group, f := w.forkGroup()
+	_, told, f := w.forkGroup()
 	if f != nil {
 		return step{}, f
 	}
-	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: group.Shared}
+	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: told.encode()}
 	return step{waits: true}, nil
 }
 
@@ -180,16 +183,18 @@ func (w *walk) item() (*datum, *fault) {
 // joined goes on when every branch has ended well.
 func (w *walk) joined(results []atom.Value) (step, *fault) {
 	w.childEnded()
+	if s := w.state; s.items != nil && s.items.distributed != nil && len(results) == 1 { // the map run has put them together
+		return w.levelsEnded(textDatum(results[0]))
+	}
+	return w.levelsEnded(arrayOf(results))
+}
+
+// levelsEnded goes on with the result of a state all of whose levels have ended well.
+func (w *walk) levelsEnded(result *datum) (step, *fault) {
 	before := w.last
 	w.event(w.state.kind.String()+"StateSucceeded", nil)
 	told := w.last
 	w.last = before // the exit follows from what the success follows from
-	var result *datum
-	if s := w.state; s.items != nil && s.items.distributed != nil && len(results) == 1 { // the map run has put them together
-		result = textDatum(results[0])
-	} else {
-		result = arrayOf(results)
-	}
 	var out step
 	f := limitFault(w.state.name)
 	if !result.tooLarge() {
@@ -219,10 +224,15 @@ func arrayOf(results []atom.Value) *datum {
 // joinFailed goes on when a branch has failed and the others were ended.
 func (w *walk) joinFailed(failure *atom.Failure) *fault {
 	w.childEnded()
+	return w.levelFailed(failure, w.ask.Cause.Aborted)
+}
+
+// levelFailed goes on with the failure of a level, with which open nodes were ended.
+func (w *walk) levelFailed(failure *atom.Failure, aborted []string) *fault {
 	f := taskFault(failure, w.state.name)
 	f.local = f.name == statesDataLimitExceeded
 	if !f.ends(w.machine.profile) {
-		w.aborted(w.ask.Cause.Aborted)
+		w.aborted(aborted)
 		w.broken = true
 	}
 	if name := profiles[w.machine.profile].branchFailure; name != "" && w.state.kind == parallelState {

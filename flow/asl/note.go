@@ -24,6 +24,7 @@ type note struct {
 	visits  map[string]int    // "n": how often each state was visited that has nodes and can be again
 	paused  bool              // "w": the node only waits for the state to be begun again
 	intent  *intent           // "u": what is to follow once something is undone
+	through *progress         // "y": how far the walk has gone through the state's levels
 	child   *startedExecution // "x": the execution that the state has started
 	input   *datum            // "i": the state's raw input; nil when nothing needs it any more
 }
@@ -47,6 +48,9 @@ func (n *note) encode() atom.Value {
 	}
 	if n.intent != nil {
 		w.Raw("u", n.intent.encode())
+	}
+	if n.through != nil {
+		w.Raw("y", n.through.encode())
 	}
 	if n.child != nil {
 		w.Raw("x", atom.MustEncode(n.child).JSON())
@@ -122,6 +126,8 @@ func readNote(v atom.Value) (*note, error) {
 			r.Skip()
 		case "u":
 			n.intent, err = readIntent(r)
+		case "y":
+			n.through, err = readProgress(r)
 		case "x":
 			n.child = &startedExecution{}
 			err = json.Unmarshal(r.Skip(), n.child)

@@ -33,6 +33,7 @@ type state struct {
 	failure  *failing  // Fail
 	branches []*level  // Parallel
 	items    *iterated // Map
+	atOnce   bool      // Parallel, Map: their levels are gone through in one answer
 }
 
 type stateKind uint8
@@ -130,9 +131,11 @@ func (c *compiler) state(s *state) {
 		for _, branch := range n.Get("Branches").Items {
 			s.branches = append(s.branches, c.level(branch, s))
 		}
+		s.atOnce = s.instant()
 	case mapState:
 		s.out.as = "result"
 		c.iterated(s)
+		s.atOnce = s.instant()
 	case succeedState:
 	}
 	s.retry, s.catch = retriersOf(n), s.catchers()

@@ -22,6 +22,7 @@ type walk struct {
 	changed bool              // vars differ from the ask's memory
 	group   *shared           // what the level's group shares; nil until it is asked for
 	visits  map[string]int
+	budget  int // states that the answer may still walk through
 	spent   int // steps that the queries of the states before took
 
 	// These are nil until they are asked for.
@@ -65,7 +66,7 @@ type step struct {
 
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
-	w := &walk{machine: m, ask: ask, steps: jsonata.MaxSteps}
+	w := &walk{machine: m, ask: ask, steps: jsonata.MaxSteps, budget: stepBudget}
 	if err := w.answer(); err != nil {
 		w.growth = flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 		return w.growth
@@ -139,7 +140,11 @@ func (w *walk) resume() error {
 	case flow.UndoFailed:
 		w.goOn(w.undoFailed(cause.Failure))
 	case flow.Continue:
-		w.run(w.state, w.input)
+		if n.through != nil {
+			w.proceed(w.through(n.through))
+		} else {
+			w.run(w.state, w.input)
+		}
 	case flow.Ended:
 		switch {
 		case w.state.kind == waitState:
@@ -216,8 +221,8 @@ func (w *walk) top() (*level, error) {
 
 // run visits states until one waits, the level ends, or the budget is spent.
 func (w *walk) run(s *state, input *datum) {
-	for budget := stepBudget; s != nil; budget-- {
-		if budget == 0 || w.spent >= jsonata.MaxSteps {
+	for ; s != nil; w.budget-- {
+		if w.budget <= 0 || w.spent >= jsonata.MaxSteps {
 			w.growth.More = (&note{state: s.name, at: w.ask.Now, last: w.last, visits: w.visits, input: input}).encode()
 			return
 		}
