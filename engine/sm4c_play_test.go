@@ -168,16 +168,19 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 		})
 	}
 	p.beside(playedRun)
-	for {
+	for { // those that nobody was told of are looked for when all others are over, lest two drive one
+		if err := group.Wait(); err != nil {
+			return err
+		}
 		left, err := eng.Detached(ctx, playedRun)
 		if err != nil {
 			return nil //nolint:nilerr // it has died, or waited for long enough
 		}
+		if len(left) == 0 {
+			return nil
+		}
 		for _, run := range left {
 			p.beside(run)
-		}
-		if err := group.Wait(); err != nil || len(left) == 0 {
-			return err
 		}
 	}
 }
