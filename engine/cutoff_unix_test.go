@@ -24,7 +24,7 @@ func TestCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(dsn string) *sqlstore.Store {
-		store, err := sqlstore.Open(t.Context(), dsn, sqlstore.Lease(time.Second))
+		store, err := sqlstore.Open(t.Context(), dsn, sqlstore.Lease(5*time.Second)) // a busy machine renews it, too
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +40,13 @@ func TestCutOff(t *testing.T) {
 		close(told)
 		return ctx.Err()
 	}), engine.WithStore(first))
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() { _, err := eng.Run(context.WithoutCancel(t.Context()), "r"); ended <- err }()
-	<-executes
+	select {
+	case <-executes:
+	case err := <-ended:
+		t.Fatalf("the run ended before it was cut off: %v", err)
+	}
 	proxy.Stick(true)
 	<-told // with nothing from the server
 	proxy.Stick(false)
