@@ -75,7 +75,7 @@ func (s *session) command() *cobra.Command {
 		s.signalCommand(), s.completeCommand(), s.limitCommand(), s.scheduleCommand(),
 		s.showCommand(), s.whyCommand(), s.historyCommand(), s.listCommand(),
 		s.validateCommand(), s.graphCommand(),
-		s.pruneCommand(), s.backupCommand(), s.migrateCommand(), s.benchCommand(), s.versionCommand())
+		s.pruneCommand(), s.backupCommand(), s.migrateCommand(), s.doctorCommand(), s.benchCommand(), s.versionCommand())
 	return root
 }
 

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A finding is what the doctor says of one thing.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, warning or wrong
+	Says  string `json:"says"`
+	Do    string `json:"do,omitzero"` // what helps
+}
+
+// The states of findings.
+const (
+	isOK      = "ok"
+	isWarning = "warning" // it works, and not as well as it could
+	isWrong   = "wrong"
+)
+
+// A doctor looks at a database. What it looks with can be exchanged, to see what it
+// says of what is seldom broken.
+type doctor struct {
+	dsn     string
+	now     func() time.Time
+	examine func(ctx context.Context, dsn string) (sqlstore.Checkup, error)
+	tell    func(*finding) error
+	wrong   int
+	told    error
+}
+
+func (s *session) doctorCommand() *cobra.Command {
+	var restored bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what is wrong with the database, and with who serves it",
+		Long: `Say what is wrong with the database, and with who serves it: its tables, clocks, the
+file system, whether processes hear of each other, and what nobody drives. Nothing is
+changed. The exit status is 1 when something is wrong, 0 when there are but warnings.
+
+--after-restore makes a database that was restored from a copy safe to work on: who
+claimed something of it after the copy was made can write nothing any more, and what
+the copy says to be owned is free. Stop all processes that work on it first.`,
+		Example: `  ebb doctor --dsn postgres://db.example.org/ebb
+  ebb doctor --after-restore`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if restored {
+				return s.afterRestore(cmd.Context())
+			}
+			d := &doctor{dsn: s.dsn, now: time.Now, examine: sqlstore.Examine, tell: s.tellFinding}
+			return d.look(cmd.Context(), s)
+		},
+	}
+	cmd.Flags().BoolVar(&restored, "after-restore", false, "make a database that was restored from a copy safe to work on")
+	return cmd
+}
+
+// tellFinding prints a finding.
+func (s *session) tellFinding(f *finding) error {
+	if s.output == asJSON {
+		return newJSON(s.out).Encode(f)
+	}
+	text := fmt.Sprintf("%-7s  %s: %s", f.State, f.Check, plainText(f.Says))
+	if f.Do != "" {
+		text += "\n         → " + plainText(f.Do)
+	}
+	_, err := fmt.Fprintln(s.out, text)
+	return err
+}
+
+// find tells of a finding.
+func (d *doctor) find(check, state, do, format string, args ...any) {
+	if state == isWrong {
+		d.wrong++
+	}
+	d.told = errors.Join(d.told, d.tell(&finding{Check: check, State: state, Says: fmt.Sprintf(format, args...), Do: do}))
+}
+
+// look looks at all there is.
+func (d *doctor) look(ctx context.Context, s *session) error {
+	before := d.now()
+	c, err := d.examine(ctx, d.dsn)
+	after := d.now()
+	if err != nil {
+		return unreachable(err)
+	}
+	d.find("database", isOK, "", "%s, %s", c.Schema.Place, c.Engine)
+	ready := d.schema(&c)
+	d.clock(&c, before, after)
+	d.place(&c)
+	if c.Server {
+		d.hearing(&c)
+	}
+	if ready {
+		if err := s.reading(ctx, func(store storage.Store) error { return d.work(ctx, store, &c) }); err != nil {
+			return err
+		}
+	}
+	if d.told == nil && d.wrong > 0 {
+		return &statusError{status: exitFailure, err: fmt.Errorf("%s found to be wrong", count(d.wrong, "thing"))}
+	}
+	return d.told
+}
+
+// schema reports whether the tables can be worked with.
+func (d *doctor) schema(c *sqlstore.Checkup) bool {
+	found := &c.Schema
+	switch {
+	case len(found.Pending) == 0:
+		d.find("schema", isOK, "", "%d, the newest that this ebb knows", found.Version)
+		return true
+	case !c.Server && found.Version == 0:
+		d.find("schema", isOK, "", "there is no database yet; it is made when something is run or posted")
+	case !c.Server:
+		d.find("schema", isWarning, "run ebb backup first, if an older ebb may have to read it again",
+			"%d of %d: it is brought there when it is opened, and older versions of ebb cannot open it then", found.Version, found.Newest)
+	case found.Version == 0:
+		d.find("schema", isWrong, "ebb migrate up", "there are no tables yet")
+	default:
+		d.find("schema", isWrong, "ebb migrate up, once no older ebb works on it",
+			"%d of %d: this ebb does not work on it as it is", found.Version, found.Newest)
+	}
+	return false
+}
+
+// clockOff is how far clocks may differ before it is worth a word: what waits for a
+// time begins so much too early or too late.
+const clockOff = 2 * time.Second
+
+func (d *doctor) clock(c *sqlstore.Checkup, before, after time.Time) {
+	const do = "synchronise the clocks (NTP)"
+	ahead, behind := before.Sub(c.Time), c.Time.Sub(after)
+	switch {
+	case ahead > clockOff:
+		d.find("clock", isWarning, do, "this machine's clock is %v ahead of the database's", ahead.Round(time.Second))
+	case behind > clockOff:
+		d.find("clock", isWarning, do, "this machine's clock is %v behind the database's", behind.Round(time.Second))
+	case c.Server:
+		d.find("clock", isOK, "", "as the database's")
+	}
+}
+
+func (d *doctor) place(c *sqlstore.Checkup) {
+	switch {
+	case c.Server:
+	case c.Shared != "":
+		d.find("file system", isWrong, "put it on a disk of this machine, or use a server (--dsn postgres://…)",
+			"the file is on a network file system (%s): locks do not reach to other machines there, and the database can be damaged", c.Shared)
+	default:
+		d.find("file system", isOK, "", "it is none of those over a network that are known")
+	}
+}
+
+func (d *doctor) hearing(c *sqlstore.Checkup) {
+	if c.Deaf == nil {
+		d.find("notifications", isOK, "", "they arrive")
+		return
+	}
+	d.find("notifications", isWarning, "let ebb connect to the server itself, or to a pool that keeps a connection for each session",
+		"they do not arrive (%v): work is found by looking for it, up to a second late", c.Deaf)
+}
+
+// neglected is for how long something may wait before somebody ought to have seen to
+// it.
+const neglected = time.Minute
+
+// work looks at what is to be done, and who does it.
+func (d *doctor) work(ctx context.Context, store storage.Store, c *sqlstore.Checkup) error {
+	owners, err := store.Owners(ctx)
+	if err != nil {
+		return unreachable(err)
+	}
+	alive := 0
+	for i := range owners {
+		if owners[i].Alive {
+			alive++
+		}
+	}
+	d.find("processes", isOK, "", "%d on this database now", alive)
+	for _, look := range []func(context.Context, storage.Store, time.Time, int) error{d.past, d.runs, d.jobs, d.schedules} {
+		if err := look(ctx, store, c.Time, alive); err != nil {
+			return unreachable(err)
+		}
+	}
+	return nil
+}
+
+// past finds out whether the clock was put back: then there is something that has
+// not happened yet.
+func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time, _ int) error {
+	runs, err := store.Runs(ctx, storage.RunQuery{Limit: 1})
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if ahead := runs[i].Updated.Sub(d.now()); ahead > neglected {
+			d.find("past", isWrong, "find out why the clock was put back; what waits for a time waits until it has come again",
+				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
+			return nil
+		}
+	}
+	return nil
+}
+
+// lookAt is how many runs and jobs are looked at.
+const lookAt = 1000
+
+// enough says how many there are of what was looked at.
+func enough(n int) string {
+	if n == lookAt {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// serving says what to do about what nobody does.
+func serving(alive int, needs string) string {
+	switch {
+	case alive == 0:
+		return "let somebody serve the database: ebb serve"
+	case needs != "":
+		return "let somebody serve it that offers " + needs + " (ebb serve --offer)"
+	default:
+		return "let somebody serve it that knows their flows, or has more slots"
+	}
+}
+
+func (d *doctor) runs(ctx context.Context, store storage.Store, now time.Time, alive int) error {
+	runs, err := store.Runs(ctx, storage.RunQuery{Due: now.Add(-neglected), Limit: lookAt})
+	if err != nil {
+		return err
+	}
+	runs = slices.DeleteFunc(runs, func(r storage.Run) bool { return r.Hold })
+	if len(runs) == 0 {
+		d.find("runs", isOK, "", "none waits for somebody to drive it")
+		return nil
+	}
+	oldest := &runs[0]
+	needs := map[string]string{}
+	for k, v := range oldest.Labels {
+		if need, is := strings.CutPrefix(k, storage.NeedLabel); is {
+			needs[need] = v
+		}
+	}
+	d.find("runs", isWarning, serving(alive, pairs(needs)), "%s wait for somebody to drive them, %s of flow %s for the longest: since %s",
+		enough(len(runs)), oldest.ID, oldest.Flow, oldest.Due.UTC().Format(time.RFC3339))
+	return nil
+}
+
+func (d *doctor) jobs(ctx context.Context, store storage.Store, now time.Time, alive int) error {
+	waiting, err := store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobUnclaimed}, Limit: lookAt})
+	if err != nil {
+		return err
+	}
+	waiting = slices.DeleteFunc(waiting, func(j storage.Job) bool { return now.Sub(j.Created) < neglected || now.Sub(j.NotUntil) < neglected })
+	if len(waiting) == 0 {
+		d.find("jobs", isOK, "", "none waits for somebody to claim it")
+	} else {
+		oldest := slices.MinFunc(waiting, func(a, b storage.Job) int { return a.Created.Compare(b.Created) })
+		d.find("jobs", isWarning, serving(alive, pairs(oldest.Labels)), "%s wait for somebody to claim them, %s of flow %s for the longest: since %s",
+			enough(len(waiting)), oldest.ID, oldest.Flow, oldest.Created.UTC().Format(time.RFC3339))
+	}
+	parked, err := store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: lookAt})
+	if err == nil && len(parked) > 0 {
+		d.find("parked jobs", isWarning, "ebb jobs tells why; decide with ebb jobs release or cancel, or by orders to their runs",
+			"%s wait for somebody to decide, such as %s", enough(len(parked)), parked[0].ID)
+	}
+	return err
+}
+
+func (d *doctor) schedules(ctx context.Context, store storage.Store, _ time.Time, alive int) error {
+	due, now, _, err := store.DueSchedules(ctx, lookAt)
+	if err == nil && len(due) > 0 && now.Sub(due[0].Next) > neglected {
+		d.find("schedules", isWarning, serving(alive, ""), "%s is late: it should have ticked at %s", due[0].ID, due[0].Next.UTC().Format(time.RFC3339))
+	}
+	return err
+}
+
+// pairs returns labels as they are given on the command line.
+func pairs(labels map[string]string) string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, k+"="+labels[k])
+	}
+	return strings.Join(all, ", ")
+}
+
+// afterRestore makes a restored database safe.
+func (s *session) afterRestore(ctx context.Context) error {
+	var alive []string
+	err := s.reading(ctx, func(store storage.Store) error { // and one that is not there is not made
+		owners, err := store.Owners(ctx)
+		for _, o := range owners {
+			if o.Alive {
+				alive = append(alive, fmt.Sprintf("%d on %s", o.PID, o.Host))
+			}
+		}
+		return unreachable(err)
+	})
+	if err != nil {
+		return err
+	}
+	if len(alive) > 0 {
+		return usagef("processes work on the database: stop them first (%s)", strings.Join(alive, ", "))
+	}
+	return s.withFile(ctx, func(store *sqlstore.Store) error {
+		runs, jobs, err := store.AfterRestore(ctx)
+		if err != nil {
+			return unreachable(err)
+		}
+		if s.output == asJSON {
+			return newJSON(s.out).Encode(map[string]int64{"runs": runs, "jobs": jobs})
+		}
+		_, err = fmt.Fprintf(s.out, "%s and %s go on as the copy has them; what was claimed since can write nothing\n",
+			count(int(runs), "run"), count(int(jobs), "job"))
+		return err
+	})
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A patient is a database, something of which is broken before the doctor looks.
+type patient struct {
+	dsn   string
+	store *sqlstore.Store // open while the doctor looks; nil when break does not want it
+	look  *doctor
+}
+
+// diagnosed returns what the doctor says of each thing, and its error.
+func (p *patient) diagnosed(t *testing.T) (map[string]finding, error) {
+	t.Helper()
+	all := map[string]finding{}
+	p.look.dsn = p.dsn
+	p.look.tell = func(f *finding) error {
+		all[f.Check] = *f
+		return nil
+	}
+	err := p.look.look(t.Context(), &session{dsn: p.dsn, out: io.Discard, err: io.Discard})
+	return all, err
+}
+
+func (p *patient) open(t *testing.T) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.Open(context.Background(), p.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
+
+// examined lets the doctor find something that is seldom broken.
+func (p *patient) examined(change func(*sqlstore.Checkup)) {
+	p.look.examine = func(ctx context.Context, dsn string) (sqlstore.Checkup, error) {
+		c, err := sqlstore.Examine(ctx, dsn)
+		change(&c)
+		return c, err
+	}
+}
+
+// TestDoctor breaks one thing after the other; the doctor says which, and finds
+// nothing else.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		broken func(t *testing.T, p *patient)
+		check  string // "" is nothing
+		state  string
+		says   string
+		do     string
+	}{
+		{"nothing", func(t *testing.T, p *patient) { t.Helper(); p.open(t) }, "", "", "", ""},
+		{"older", func(t *testing.T, p *patient) {
+			t.Helper()
+			image, err := os.ReadFile("../../storage/sqlstore/testdata/schema-2.db")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(strings.TrimPrefix(p.dsn, "sqlite:"), image, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "schema", isWarning, "2 of ", "ebb backup"},
+		{"ahead", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.look.now = func() time.Time { return time.Now().Add(time.Hour) }
+		}, "clock", isWarning, "this machine's clock is 1h0m0s ahead of the database's", "NTP"},
+		{"behind", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.look.now = func() time.Time { return ago(time.Hour) }
+		}, "clock", isWarning, "this machine's clock is 1h0m0s behind the database's", "NTP"},
+		{"put back", func(t *testing.T, p *patient) {
+			t.Helper()
+			r := storage.Run{ID: "r", Flow: "f", Created: time.Now().Add(time.Hour)}
+			if err := p.open(t).Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}, "past", isWrong, "run r has changed at ", "why the clock was put back"},
+		{"network", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.examined(func(c *sqlstore.Checkup) { c.Shared = "NFS" })
+		}, "file system", isWrong, "network file system (NFS)", "postgres://"},
+		{"runs", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			for id, due := range map[string]time.Duration{"old": time.Hour, "older": 2 * time.Hour, "new": -time.Hour} {
+				r := storage.Run{ID: id, Flow: "trip", Created: ago(3 * time.Hour), Due: ago(due), Labels: map[string]string{"needs.gpu": "a100", "team": "x"}}
+				if err := s.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "runs", isWarning, "2 wait for somebody to drive them, older of flow trip for the longest", "--offer"},
+		{"nobody", func(t *testing.T, p *patient) {
+			t.Helper()
+			s, err := sqlstore.Open(t.Context(), p.dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := storage.Run{ID: "old", Flow: "trip", Created: ago(time.Hour), Due: ago(time.Hour)}
+			if err := errors.Join(s.Create(t.Context(), r), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs", isWarning, "1 wait", "let somebody serve the database: ebb serve"},
+		{"jobs", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			err := errors.Join(
+				s.PostJob(t.Context(), storage.Job{ID: "new", Flow: "trip", Created: time.Now().Add(time.Hour)}),
+				s.PostJob(t.Context(), storage.Job{ID: "old", Flow: "trip", Created: ago(time.Hour)}),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "jobs", isWarning, "1 wait for somebody to claim them, old of flow trip", "knows their flows"},
+		{"parked", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			if err := s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "trip"}); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			end := storage.JobEnd{Job: "j", Epoch: list[0].Epoch, ClaimID: list[0].ClaimID, State: states.JobParked, Failure: &atom.Failure{Code: "C"}}
+			if err := s.EndJob(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+		}, "parked jobs", isWarning, "1 wait for somebody to decide, such as j", "ebb jobs"},
+		{"schedules", func(t *testing.T, p *patient) {
+			t.Helper()
+			if err := p.open(t).PutSchedule(t.Context(), storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}, "schedules", isWarning, "nightly is late: it should have ticked at ", "serve"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := &patient{dsn: "sqlite:" + filepath.Join(t.TempDir(), "ebb.db"), look: &doctor{now: time.Now, examine: sqlstore.Examine}}
+			c.broken(t, p)
+			p.finds(t, c.check, c.state, c.says, c.do)
+		})
+	}
+}
+
+// finds wants one thing to be found, and nothing else.
+func (p *patient) finds(t *testing.T, check, state, says, do string) {
+	t.Helper()
+	all, err := p.diagnosed(t)
+	if status := statusOf(err); (status == exitFailure) != (state == isWrong) || err != nil && status != exitFailure {
+		t.Errorf("it ended with %v", err)
+	}
+	if len(all) < 3 {
+		t.Errorf("it says no more than %+v", all)
+	}
+	for name, f := range all {
+		switch {
+		case name == check && (f.State != state || !strings.Contains(f.Says, says) || !strings.Contains(f.Do, do)):
+			t.Errorf("it says %+v, want %s that says %q and %q", f, state, says, do)
+		case name != check && f.State != isOK:
+			t.Errorf("it also finds %+v", f)
+		}
+	}
+	if _, found := all[check]; check != "" && !found {
+		t.Errorf("it does not say anything of %s: %+v", check, all)
+	}
+}
+
+// TestDoctorOnServer breaks what only a server has.
+func TestDoctorOnServer(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: postgrestest.DSN(t), look: &doctor{now: time.Now, examine: sqlstore.Examine}}
+	p.finds(t, "schema", isWrong, "there are no tables yet", "ebb migrate up")
+	if _, err := sqlstore.Migrate(t.Context(), p.dsn); err != nil {
+		t.Fatal(err)
+	}
+	p.look.wrong = 0
+	p.finds(t, "", "", "", "")
+	postgrestest.Exec(t, p.dsn, `DELETE FROM migrations WHERE version = (SELECT max(version) FROM migrations)`)
+	p.finds(t, "schema", isWrong, "this ebb does not work on it as it is", "ebb migrate up")
+	postgrestest.Exec(t, p.dsn, `INSERT INTO migrations (version, name, made_by) VALUES (1000, 'to come', 'v9.9.9')`)
+	if _, err := p.diagnosed(t); statusOf(err) != exitUnreachable || !strings.Contains(err.Error(), "use ebb v9.9.9 or newer") {
+		t.Errorf("of a newer one it says %v", err)
+	}
+	postgrestest.Exec(t, p.dsn, `DELETE FROM migrations WHERE version = 1000`)
+	p.look.wrong = 0
+	p.examined(func(c *sqlstore.Checkup) { c.Deaf, c.Schema.Pending = sqlstore.ErrDeaf, nil })
+	all, _ := p.diagnosed(t) // of a schema that is not what it seems to be
+	if f := all["notifications"]; f.State != isWarning || !strings.Contains(f.Says, "up to a second late") {
+		t.Errorf("it says %+v", f)
+	}
+}

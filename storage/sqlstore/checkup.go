@@ -1,0 +1,148 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// A Checkup is what can be told of a database without its tables.
+type Checkup struct {
+	Schema Schema
+	Engine string    // and its version: "PostgreSQL 15.8", "SQLite 3.50.4"
+	Server bool      // it is not a file of this machine
+	Time   time.Time // by the database's clock, while it was asked
+	Shared string    // the kind of file system that the file is on, when others may have it too: "NFS"
+
+	// Deaf is why what processes notify each other of does not arrive; nil when it
+	// does. Work is then found by looking for it once a second.
+	Deaf error
+}
+
+// ErrDeaf is that a notification did not arrive.
+var ErrDeaf = errors.New("sqlstore: what is notified does not arrive")
+
+// hearing is how long is waited for a notification.
+const hearing = 30 * time.Second
+
+// Examine looks at the database that the DSN names, and changes nothing. It returns
+// the errors of [SchemaOf].
+func Examine(ctx context.Context, dsn string) (Checkup, error) {
+	found, err := SchemaOf(ctx, dsn)
+	c := Checkup{Schema: found, Server: isServer(dsn)}
+	if err != nil {
+		return c, err
+	}
+	if !c.Server {
+		return c, c.lookAtFile(ctx, found.Place)
+	}
+	s, err := serverOf(dsn)
+	if err != nil {
+		return c, err
+	}
+	s.open()
+	err = c.lookAtServer(ctx, s)
+	return c, errors.Join(failed(s.place, "examine", err), s.db.Close())
+}
+
+func (c *Checkup) lookAtFile(ctx context.Context, file string) error {
+	c.Time = time.Now() // all share the machine's
+	var err error
+	if c.Shared, err = sharedFileSystem(file); err != nil {
+		return err
+	}
+	db, err := connect(file, "memory", "query_only(1)")
+	if err != nil {
+		return err
+	}
+	var version string
+	err = db.GetContext(ctx, &version, "SELECT sqlite_version()")
+	c.Engine = "SQLite " + version
+	return errors.Join(err, db.Close())
+}
+
+func (c *Checkup) lookAtServer(ctx context.Context, s *server) error {
+	var row struct {
+		Version string
+		Micros  int64
+	}
+	err := s.db.GetContext(ctx, &row, `SELECT current_setting('server_version') AS version, `+serverClock+` AS micros`)
+	if err != nil {
+		return err
+	}
+	c.Engine, c.Time = "PostgreSQL "+row.Version, time.UnixMicro(row.Micros).UTC()
+	c.Deaf = s.hear(ctx, hearing)
+	return ctx.Err()
+}
+
+// hear notifies itself, and returns ErrDeaf, or what else went wrong, when that does
+// not arrive: a pool of connections between may give the listener's to others.
+func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	channel, word := "ebb:doctor", uuid.NewString()
+	return conn.Raw(func(raw any) error {
+		listener := raw.(*stdlib.Conn).Conn() //nolint:forcetypeassert // it is pgx that is opened
+		if _, err := listener.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+			return err
+		}
+		if _, err := s.db.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, word); err != nil {
+			return err
+		}
+		for {
+			n, err := listener.WaitForNotification(ctx)
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return fmt.Errorf("%w within %v", ErrDeaf, patience)
+			case err != nil:
+				return err
+			case n.Payload == word:
+				_, err = listener.Exec(ctx, "UNLISTEN *")
+				return err
+			}
+		}
+	})
+}
+
+const (
+	raiseFences = `UPDATE runs SET fence = fence + ?, claim = '', owner = '', due = CASE WHEN owner <> '' THEN ? ELSE due END WHERE ended IS NULL`
+	freeClaims  = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND claim <> ''`
+	raiseEpochs = `UPDATE jobs SET epoch = epoch + ? WHERE state <> 2`
+)
+
+// restoredBy is how much fences and epochs are raised after a restore: by more than
+// claims were handed out after the copy was made.
+const restoredBy = 1000
+
+// AfterRestore makes a database that was restored from a copy safe to work on:
+// whoever claimed something of it after the copy was made can write nothing, as what
+// claims are compared with is raised above all that was handed out; and what the copy
+// says to be owned is free. It returns how many runs and jobs those are that have not
+// ended. Nobody else may be working on the database.
+func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
+	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
+		now, err := w.now(ctx)
+		if err != nil {
+			return err
+		}
+		if runs, err = w.exec(ctx, raiseFences, restoredBy, now.UnixMicro()); err != nil {
+			return err
+		}
+		if _, err = w.exec(ctx, freeClaims); err != nil {
+			return err
+		}
+		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
+		return err
+	}, then: s.bell.rang})
+	return runs, jobs, err
+}
