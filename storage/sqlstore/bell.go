@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +22,9 @@ const (
 // not touch the disk. It is asked on the writer's connection, so what this
 // process commits does not count.
 type bell struct {
-	writer *writer // nil when the store only reads, and on a server: then others are not looked for
-	tell   func()  // tells other processes; nil where they look themselves
+	writer *writer     // nil when the store only reads, and on a server: then others are not looked for
+	tell   func()      // tells other processes; nil where they look themselves
+	others atomic.Bool // another process has written since somebody looked who cares
 
 	mu      sync.Mutex
 	ring    chan struct{} // nil when nobody waits
@@ -104,7 +106,11 @@ func (b *bell) changed(ctx context.Context) bool {
 	defer b.mu.Unlock()
 	was := b.version
 	b.version = version
-	return err != nil || version != was
+	if err == nil && version == was {
+		return false
+	}
+	b.others.Store(true)
+	return true
 }
 
 func (b *bell) close() {

@@ -139,18 +139,16 @@ func (s *Store) Rang(ctx context.Context, since int64) (rung []storage.Ring, now
 		return s.keeper.rings.since(ctx, s, since)
 	}
 	var letters []storage.Ring
-	known := 0
 	err = s.view(ctx, func(r *session) error {
 		if err := r.get(ctx, &now, r.dialect.rang); err != nil {
 			return err
 		}
-		if err := r.get(ctx, &known, isRegistered, s.owner.ID); err != nil {
-			return err
-		}
 		return r.all(ctx, &letters, selectRung, since, s.owner.ID)
 	})
-	if err == nil && known == 0 {
-		err = s.rise(ctx)
+	if err == nil && s.bell.others.Swap(false) { // else nobody can have taken this owner for dead
+		if err = s.rise(ctx); err != nil {
+			s.bell.others.Store(true)
+		}
 	}
 	if err != nil {
 		return nil, since, err

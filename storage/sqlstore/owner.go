@@ -46,18 +46,19 @@ func register(ctx context.Context, w *session, o storage.Owner) error {
 
 const isRegistered = `SELECT count(*) FROM owners WHERE id = ?`
 
-// rise makes an owner known again that was taken for dead, because its lock was
-// taken away or it was stopped for too long.
+// rise makes the owner known again if it was taken for dead, because its lock was
+// taken away.
 func (s *Store) rise(ctx context.Context) error {
 	s.rising.Lock()
 	defer s.rising.Unlock()
+	known := 0
+	err := s.view(ctx, func(r *session) error { return r.get(ctx, &known, isRegistered, s.owner.ID) })
+	if err != nil || known > 0 {
+		return err
+	}
 	risen := false
-	err := s.update(ctx, &write{
+	return s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			known := 0
-			if err := w.get(ctx, &known, isRegistered, s.owner.ID); err != nil || known > 0 { // another look was faster
-				return err
-			}
 			lock, err := filelock.Create(lockFile(s.file, s.owner.ID))
 			switch {
 			case err == nil: // the one that is held guards a file that is gone
@@ -79,7 +80,6 @@ func (s *Store) rise(ctx context.Context) error {
 			}
 		},
 	})
-	return err
 }
 
 // Buried returns how often this store's owner was taken for dead.
