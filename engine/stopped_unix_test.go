@@ -42,7 +42,7 @@ func twoSteps(say func(string), second func(ctx context.Context) error) flow.Nod
 // it is told to end.
 func runStopped(dsn string) error {
 	ctx := context.Background()
-	store, err := sqlstore.Open(ctx, dsn, sqlstore.Lease(500*time.Millisecond))
+	store, err := sqlstore.Open(ctx, dsn, sqlstore.Lease(3*time.Second)) // a busy machine renews it, too
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -14,6 +15,7 @@ import (
 var services = map[string]func() string{
 	"postgres":    findPostgres,
 	"conformance": findConformance,
+	"initdb":      findInitdb,
 }
 
 // whereIs says that a service is here and where, or nothing if it is not. One that it does not know counts as here, or
@@ -33,6 +35,20 @@ func findPostgres() string {
 	}
 	if at := answering([]address{{"unix", "/var/run/postgresql/.s.PGSQL.5432"}, {"tcp", "127.0.0.1:5432"}}); at != "" {
 		return "postgres answers at " + at
+	}
+	return ""
+}
+
+// findInitdb looks for the programs of a PostgreSQL server.
+func findInitdb() string {
+	if dir := os.Getenv("EBB_TEST_INITDB"); dir != "" {
+		return "EBB_TEST_INITDB is set"
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return path + " is here"
+	}
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 { // the pattern is well formed
+		return found[0] + " is here"
 	}
 	return ""
 }

@@ -125,6 +125,10 @@ func TestRun(t *testing.T) {
 }
 
 func TestServices(t *testing.T) {
+	t.Setenv("EBB_TEST_INITDB", "here")
+	if got, want := whereIs("initdb"), "EBB_TEST_INITDB is set"; got != want {
+		t.Errorf("initdb: %q, want %q", got, want)
+	}
 	folder := t.TempDir()
 	t.Setenv("EBB_CONFORMANCE", folder)
 	if got, want := whereIs("conformance"), folder+" is here"; got != want {
