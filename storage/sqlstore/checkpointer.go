@@ -19,6 +19,13 @@ const (
 	// outrun the copying: then they wait once, until the copy is complete and the
 	// WAL begins anew.
 	checkpointFrames = 16_000
+	// checkpointRest is how many pages the writers wait for at the end of any other
+	// copy. Where the WAL begins anew it overwrites itself, which a disk makes safe
+	// much sooner than a file that grows.
+	checkpointRest = 500
+	// checkpointRounds is how often what was written during a copy is copied before
+	// the writers wait for the rest.
+	checkpointRounds = 4
 )
 
 // A checkpointer copies the WAL into the database beside the writers, on a
@@ -66,17 +73,30 @@ func (c *checkpointer) loop(ctx context.Context) {
 		// What fails in passing, as on a full disk, is done again next time: nothing
 		// leaves the WAL before it is safe in the database. At the end close reports
 		// what is still wrong.
-		wal, err := c.copy(ctx, c.session)
-		if err == nil && wal.Log > checkpointFrames {
-			err = c.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
-				_, err := c.copy(ctx, w)
-				return err
-			}})
-		}
+		err := c.round(ctx)
 		if unsynced(err) {
 			c.writer.breakDown(failed(c.writer.place, "copy the log", err))
 		}
 	}
+}
+
+// round copies the WAL beside the writers until little is left, and then that on
+// the writers' turn, so that the WAL begins anew with the next commit. When they
+// outrun it, the WAL grows on until it is too long.
+func (c *checkpointer) round(ctx context.Context) error {
+	for range checkpointRounds {
+		wal, err := c.copy(ctx, c.session)
+		if err != nil {
+			return err
+		}
+		if rest := wal.Log - wal.Checkpointed; rest <= checkpointRest || wal.Log > checkpointFrames {
+			return c.writer.run(ctx, &write{bare: true, do: func(ctx context.Context, w *session) error {
+				_, err := c.copy(ctx, w)
+				return err
+			}})
+		}
+	}
+	return nil
 }
 
 // copy copies what can be copied without anybody waiting.

@@ -69,11 +69,12 @@ type writer struct {
 	// committed stands in for the answer of a COMMIT in tests; nil otherwise.
 	committed func(error) error
 
-	mu     sync.Mutex
-	queue  []*write
-	idle   sync.Cond // signalled when nobody leads
-	closed bool
-	broken error // why nothing more is written; nil as long as all is well
+	mu      sync.Mutex
+	queue   []*write
+	company bool      // who led last was not alone: others queued meanwhile
+	idle    sync.Cond // signalled when nobody leads
+	closed  bool
+	broken  error // why nothing more is written; nil as long as all is well
 }
 
 // A gate is passed before writing, and closed behind it.
@@ -149,15 +150,28 @@ func (w *writer) lead(ctx context.Context, first *write) {
 	var late []*write
 	defer func() { w.pass(lane, batch[1:], late) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
-		for range yields {
-			runtime.Gosched()
-		}
+		w.yield()
 		batch = w.join(batch)
 	}
 	late = w.write(ctx, lane, batch)
 	if i := slices.Index(late, first); i >= 0 {
 		late = slices.Delete(late, i, i+1)
 		w.write(ctx, lane, []*write{first})
+	}
+}
+
+// yield lets those join who were just woken by the last commit, if it had company.
+// Each yield wakes an idle processor to look for work, which for a lone run costs
+// more than its rows do.
+func (w *writer) yield() {
+	w.mu.Lock()
+	company := w.company
+	w.mu.Unlock()
+	if !company {
+		return
+	}
+	for range yields {
+		runtime.Gosched()
 	}
 }
 
@@ -189,6 +203,7 @@ func (w *writer) pass(lane *session, followers, late []*write) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = append(late, w.queue...)
+	w.company = len(followers)+len(w.queue) > 0
 	if len(w.queue) == 0 {
 		w.free = append(w.free, lane)
 		if len(w.free) == w.lanes {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -330,6 +331,52 @@ func TestWAL(t *testing.T) {
 	if _, err := os.Stat(file + "-wal"); !os.IsNotExist(err) {
 		t.Errorf("the WAL is left behind: %v", err)
 	}
+}
+
+// TestWALBeginsAnew has somebody read while the log is copied, so that the end of it
+// cannot be: that is copied as soon as he has read, and the log begins anew and does
+// not grow. Failpoints are everybody's, so it runs alone.
+func TestWALBeginsAnew(t *testing.T) { //nolint:paralleltest // see above
+	file := filepath.Join(crashdisk.Careless(t), "runs.db")
+	s := openFile(t, file)
+	claim := beginRun(t, s, "a")
+	for i, reading := int64(0), false; s.wal.at == 0; i++ { // until copying is due
+		if s.writer.session.pages > checkpointPages-checkpointRest/2 && !reading {
+			reading = true
+			read(t, file)
+		}
+		cp := nth(i)
+		cp.Head.Refs = i + 1
+		cp.Payloads = []storage.Payload{{Ref: i + 1, Data: make(atom.Value, 1<<16)}}
+		if err := s.Commit(t.Context(), claim, cp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for c := s.Counts(); c.Syncs-c.Commits < 3; c = s.Counts() { // the copy, the rest, and the database
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// read reads in a database of its own connection until the log is copied once.
+func read(t *testing.T, file string) {
+	t.Helper()
+	db, err := connect(file, "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err == nil {
+		_, err = tx.ExecContext(t.Context(), "SELECT n FROM runs")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(failpoint.ArmNth("sqlstore.walcheckpoint.after", 1, func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}))
 }
 
 // TestMigrations opens a database of each earlier version.
