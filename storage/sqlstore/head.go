@@ -34,11 +34,10 @@ const (
 	stepRun = countRun + turnTo + `, due = ? WHERE n = ?`
 )
 
-// countArgs are the arguments of countRun.
-func countArgs(cp *storage.Checkpoint, newest recent) []any {
+// countArgs are the arguments of countRun, with room for those of the other parts.
+func countArgs(w *session, cp *storage.Checkpoint, newest recent) []any {
 	h := &cp.Head
-	args := make([]any, 0, 32) // room for those of the other parts
-	return append(args, h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
+	return append(w.room(), h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
 }
 
 // args are the arguments of turnTo.
@@ -70,7 +69,7 @@ func (c *commit) begin(ctx context.Context, w *session) error {
 	if h.Release {
 		owner, due = "", micros(h.Due)
 	}
-	args := append(countArgs(c.cp, c.turn.row), c.rest.args()...)
+	args := append(countArgs(w, c.cp, c.turn.row), c.rest.args()...)
 	args = append(args, c.claim.Fence, c.claim.ID, owner, due)
 	args = append(args, c.n, c.claim.Fence-1, c.claim.Bell, h.Seq)
 	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
@@ -79,7 +78,7 @@ func (c *commit) begin(ctx context.Context, w *session) error {
 // writeHead writes the row of a run that is owned.
 func (c *commit) writeHead(ctx context.Context, w *session) error {
 	h := &c.cp.Head
-	query, args := guardRun, countArgs(c.cp, c.turn.row)
+	query, args := guardRun, countArgs(w, c.cp, c.turn.row)
 	if c.known == nil || h.Release || !c.rest.same(c.known.rest) {
 		query, args = turnRun, append(args, c.rest.args()...)
 	}
@@ -105,7 +104,7 @@ func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpo
 	if err != nil {
 		return err
 	}
-	args := append(countArgs(cp, turn.row), rest.args()...)
+	args := append(countArgs(w, cp, turn.row), rest.args()...)
 	if err := w.post(ctx, nil, stepRun, append(args, micros(cp.Head.Due), row.N)...); err != nil {
 		return err
 	}

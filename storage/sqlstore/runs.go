@@ -225,7 +225,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 
 // Run returns one run.
 func (s *Store) Run(ctx context.Context, id string) (run storage.Run, err error) {
-	err = s.view(ctx, func(r *session) error {
+	err = s.viewRun(ctx, id, func(r *session, _ int64) error { // of most that are asked for so there is nothing: they are about to be made
 		row, err := findRun(ctx, r, id)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,15 +21,18 @@ type session struct {
 	conn      *sqlx.Conn
 	dialect   *dialect
 	prepared  map[string]statement
-	texts     map[string]string // of statements that were sent together, as they are spelt
-	posted    []posted          // not sent yet
-	wrong     error             // of what was sent in this transaction: it can only be undone
-	held      []string          // runs whose rows this transaction has locked
-	guestPath string            // on a server: the search path of users' own statements
-	limits    []storage.Limit   // as this transaction has read them; nil when it has not
-	changed   int64             // rows changed so far
-	pages     int64             // about so many pages of the WAL were filled
-	written   int64             // bytes in the arguments of what changed rows
+	direct    map[string]driver.StmtExecContext // statements that are only executed, on SQLite, see directly
+	values    []driver.NamedValue               // of the one that is being executed
+	args      []any                             // see room
+	texts     map[string]string                 // of statements that were sent together, as they are spelt
+	posted    []posted                          // not sent yet
+	wrong     error                             // of what was sent in this transaction: it can only be undone
+	held      []string                          // runs whose rows this transaction has locked
+	guestPath string                            // on a server: the search path of users' own statements
+	limits    []storage.Limit                   // as this transaction has read them; nil when it has not
+	changed   int64                             // rows changed so far
+	pages     int64                             // about so many pages of the WAL were filled
+	written   int64                             // bytes in the arguments of what changed rows
 	scratch   scratch
 }
 
@@ -41,7 +45,9 @@ func newSession(ctx context.Context, db *sqlx.DB, d *dialect) (*session, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn, dialect: d, prepared: map[string]statement{}, texts: map[string]string{}}, nil
+	return &session{
+		conn: conn, dialect: d, prepared: map[string]statement{}, direct: map[string]driver.StmtExecContext{}, texts: map[string]string{},
+	}, nil
 }
 
 func (s *session) close() error {
@@ -51,6 +57,9 @@ func (s *session) close() error {
 	var errs []error
 	for _, stmt := range s.prepared {
 		errs = append(errs, stmt.Close())
+	}
+	for _, stmt := range s.direct {
+		errs = append(errs, stmt.(driver.Stmt).Close()) //nolint:forcetypeassert // it was prepared as one
 	}
 	return errors.Join(append(errs, s.conn.Close())...)
 }
@@ -83,19 +92,63 @@ func (s *session) limit(ctx context.Context) (context.Context, context.CancelFun
 
 // exec runs a statement and returns how many rows it changed.
 func (s *session) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	stmt, err := s.stmt(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	res, err := stmt.ExecContext(ctx, args...)
+	res, err := s.result(ctx, query, args)
 	if err != nil {
 		return 0, err
 	}
 	n, err := res.RowsAffected()
 	s.count(n, args)
 	return n, err
+}
+
+// result runs a statement that returns no rows.
+func (s *session) result(ctx context.Context, query string, args []any) (driver.Result, error) {
+	if !s.dialect.posts {
+		return s.directly(ctx, query, args)
+	}
+	stmt, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return stmt.ExecContext(ctx, args...)
+}
+
+// directly runs a statement on the driver's own connection, which is the
+// session's alone: database/sql would look for a free one, and make room for the
+// arguments, each time. What SQLite executes is most of what a run costs.
+func (s *session) directly(ctx context.Context, query string, args []any) (driver.Result, error) {
+	stmt, there := s.direct[query]
+	if !there {
+		var err error
+		if stmt, err = s.prepareDirect(ctx, query); err != nil {
+			return nil, err
+		}
+		s.direct[query] = stmt
+	}
+	s.values = s.values[:0]
+	defer func() { clear(s.values) }() // or what was written would be kept
+	for i, arg := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return nil, fmt.Errorf("argument %d of %s: %w", i+1, query, err)
+		}
+		s.values = append(s.values, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	return stmt.ExecContext(ctx, s.values)
+}
+
+func (s *session) prepareDirect(ctx context.Context, query string) (stmt driver.StmtExecContext, err error) {
+	err = s.conn.Raw(func(conn any) error {
+		made, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, s.dialect.spell(query))
+		if err != nil {
+			return err
+		}
+		stmt = made.(driver.StmtExecContext)
+		return nil
+	})
+	return stmt, err
 }
 
 // count counts what a statement wrote.
@@ -142,6 +195,15 @@ func (s *session) post(ctx context.Context, check func(rows int64) error, query 
 	return err
 }
 
+// room returns an empty list for the arguments of one posted statement: the same
+// for each, where they are not kept.
+func (s *session) room() []any {
+	if s.dialect.posts || s.args == nil {
+		s.args = make([]any, 0, 32)
+	}
+	return s.args
+}
+
 // flush sends what was posted, and returns the first error.
 func (s *session) flush(ctx context.Context) error {
 	if len(s.posted) == 0 || s.wrong != nil {
@@ -174,13 +236,7 @@ const pageSize = 4096
 // run runs a statement that changes no rows, such as BEGIN: SQLite would count
 // those of the statement before.
 func (s *session) run(ctx context.Context, query string) error {
-	stmt, err := s.stmt(ctx, query)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	_, err = stmt.ExecContext(ctx)
+	_, err := s.result(ctx, query, nil)
 	return err
 }
 
