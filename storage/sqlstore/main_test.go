@@ -55,7 +55,7 @@ func child(role, file, killAt string) error {
 	}
 	lease := sqlstore.DefaultLease
 	if role == "told" { // it will be stopped for longer
-		lease = 500 * time.Millisecond
+		lease = 3 * time.Second
 	}
 	s, err := sqlstore.Open(ctx, file, sqlstore.Lease(lease))
 	if err != nil {
