@@ -27,6 +27,7 @@ func (s *Store) Counts() Counts {
 type counts struct {
 	commits, rows, bytes, syncs atomic.Int64
 
+	log    atomic.Int64 // pages of the log when it was copied last
 	copied atomic.Int64 // pages of the log that are in the database
 	anew   atomic.Bool  // all of them are, so that the next commit begins the log anew
 }
@@ -38,6 +39,7 @@ func (c *counts) commit(rows, bytes int64) {
 	c.bytes.Add(bytes)
 	c.syncs.Add(1)
 	if c.anew.Swap(false) {
+		c.log.Store(0)
 		c.copied.Store(0)
 		c.syncs.Add(1)
 	}
@@ -46,6 +48,10 @@ func (c *counts) commit(rows, bytes int64) {
 // copy counts a copy of the log that was begun after so many commits and left
 // the log in that state.
 func (c *counts) copy(commits int64, wal walState) {
+	if wal.Log < c.log.Swap(wal.Log) && !c.anew.Load() { // it began anew with a commit that came too soon to be told apart
+		c.copied.Store(0)
+		c.syncs.Add(2)
+	}
 	if wal.Checkpointed <= c.copied.Load() || c.anew.Load() {
 		return // there was nothing to copy
 	}

@@ -35,7 +35,8 @@ func TestCounts(t *testing.T) {
 	if got.Commits != commits || got.Rows < 2*commits {
 		t.Errorf("%d commits of %d rows; want %d", got.Commits, got.Rows, commits)
 	}
-	if got.Syncs <= commits || got.Syncs < want-3 || got.Syncs > want+3 { // a copy may be under way
+	const near = commits / 100 // a copy may be under way, and a commit come between it and its being counted
+	if got.Syncs <= commits || got.Syncs < want-near || got.Syncs > want+near {
 		t.Errorf("the store counts %d syncs; there were %d", got.Syncs, want)
 	}
 	if err := store.Close(); err != nil {
