@@ -48,6 +48,7 @@ type Engine struct {
 	rooms    sync.Pool
 	givenUp  atomic.Int64
 	post     postman
+	places   placeQueue
 	left     leftovers
 
 	suspending sync.Mutex

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -235,6 +236,58 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 		}
 		if took := time.Since(begun); took < 10*time.Minute || took > 10*time.Minute+time.Second {
 			t.Errorf("it had its place after %v", took)
+		}
+	})
+}
+
+// TestRunsWaitInOrder lets runs of one engine wait for one place: they have it in
+// the order in which they came, those that wait for another place are not held up,
+// and each says what it waits for.
+func TestRunsWaitInOrder(t *testing.T) {
+	onEachStore(t, func(t *testing.T, join func() storage.Store) {
+		store := join()
+		for _, l := range []storage.Limit{{Flow: "f", Label: "customer", Runs: 1}} {
+			if err := store.SetLimit(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began, awaited := &box[string]{}, &box[string]{}
+		slow := atom.Func("slow", func(ctx context.Context, _ struct{}) (struct{}, error) {
+			began.put(atom.CurrentCall(ctx).Run)
+			time.Sleep(time.Minute)
+			return struct{}{}, nil
+		})
+		eng := newEngine(t, flow.Linear("f", slow), engine.WithStore(store), engine.WithObserver(func(ev engine.Event) {
+			if ev.Kind == engine.PlaceAwaited {
+				awaited.put(ev.Run + ": " + ev.Name)
+			}
+		}))
+		var all sync.WaitGroup
+		run := func(id, customer string) {
+			all.Go(func() {
+				if _, err := eng.Run(t.Context(), id, engine.Labels(map[string]string{"customer": customer})); err != nil {
+					t.Error(err)
+				}
+			})
+			time.Sleep(time.Second)
+		}
+		var want, waited []string
+		for i := range 6 {
+			id := fmt.Sprint("ann ", 9-i)
+			run(id, "ann")
+			want = append(want, id)
+			if i > 0 {
+				waited = append(waited, id+`: at most 1 at once of f with the same customer, which is "ann"`)
+			}
+		}
+		run("bob", "bob")
+		all.Wait()
+		want = slices.Insert(want, 1, "bob")
+		if diff := cmp.Diff(want, began.list); diff != "" {
+			t.Errorf("began (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(waited, awaited.list); diff != "" {
+			t.Errorf("said (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -84,31 +84,6 @@ func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*dr
 	return d, snap, err
 }
 
-// placeLook is how often it is looked whether there is a place for a run.
-const placeLook = 100 * time.Millisecond
-
-// placed takes a run over as soon as there is a place for it; there was none when
-// it was looked first, as err says.
-func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err error) (*driver, *storage.Snapshot, error) {
-	e.log.Info("run waits", "run", id, "for", err)
-	t := time.NewTicker(placeLook)
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return nil, nil, ErrStopped
-		}
-		d, snap, err := e.begun(ctx, id, e.store.Begin, opts)
-		switch {
-		case d == nil && ctx.Err() != nil:
-			return nil, nil, ErrStopped
-		case !errors.Is(err, storage.ErrLimited):
-			return d, snap, err
-		}
-	}
-}
-
 // begun takes a run over by Begin or Seize of its store and loads it.
 func (e *Engine) begun(
 	ctx context.Context, id string, take func(context.Context, string) (storage.Claim, *storage.Snapshot, error), opts []RunOption,

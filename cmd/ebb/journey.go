@@ -44,6 +44,10 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
 		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
+			if ev.Kind == engine.PlaceAwaited {
+				show.notice(placeAwaited(j.id, &ev))
+				return
+			}
 			moved = true
 			if ev.Kind == engine.RunDetached {
 				company.join(heeding, ev.Name)
@@ -82,6 +86,15 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 		return j.stopped(err, moved)
 	}
 	return j.rested(&result.Run, show, err)
+}
+
+// placeAwaited says which limit a run waits for.
+func placeAwaited(own string, ev *engine.Event) string {
+	text := "waiting for a place: " + plainText(ev.Name)
+	if ev.Run != own {
+		text = "run " + plainText(ev.Run) + " is " + text
+	}
+	return text
 }
 
 func (j *journey) reporter() reporter {
