@@ -32,10 +32,10 @@ func Attempts(n int, b Backoff, codes ...string) Option {
 func (a *Atom) Attempts() *AttemptPolicy { return a.attempts }
 
 // After returns whether the failure f of the given attempt, from 1, is worth
-// another attempt, and how long to wait for it, before [Jittered] shortens the
+// another attempt, which none that is Final is, and how long to wait for it, before [Jittered] shortens the
 // wait. The nil policy allows one attempt.
 func (p *AttemptPolicy) After(attempt int, f *Failure) (wait time.Duration, again bool) {
-	if p == nil || attempt >= p.Attempts || !p.worthIt(f.Code) {
+	if p == nil || attempt >= p.Attempts || f.Final || !p.worthIt(f.Code) {
 		return 0, false
 	}
 	return p.Backoff.After(attempt), true

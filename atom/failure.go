@@ -36,6 +36,7 @@ type Failure struct {
 	Stack   string `json:"stack,omitempty"`   // where user code panicked
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
+	Final   bool   `json:"final,omitempty"`   // the task says that trying again is of no use: its own policies do not
 	Details Value  `json:"details,omitempty"` // what else the task says of it, for programs, up to [MaxFailureDetails]; nil when nothing
 }
 
@@ -123,6 +124,7 @@ func (f *Failure) take(coded, whole any) {
 		f.Stack = coded.Stack
 		if whole == any(coded) { // as it is, not wrapped
 			f.Message, f.Bare = coded.Message, coded.Bare
+			f.Final = coded.Final
 		}
 	}
 }

@@ -37,7 +37,7 @@ func booked() flow.Node {
 // take takes work for a minute.
 func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
 	t.Helper()
-	w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: queues, Worker: "w", Lease: time.Minute})
+	w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: queues, Worker: "w", Lease: time.Minute}, time.Hour, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

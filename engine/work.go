@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -63,16 +64,20 @@ const (
 // alone. It waits until there is some, or ctx ends, and then returns its error.
 // worker is told to the work's language; it may be "".
 func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*Work, error) {
-	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker})
+	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker}, math.MaxInt64, nil)
 }
 
 // LeaseWork is TakeWork from several queues, and for a lease: when that has run out
 // and was not renewed, the same attempt is given to the next who asks. After ten
-// such workers the attempt fails with [atom.CodeLost].
-func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking) (*Work, error) {
+// such workers the attempt fails with [atom.CodeLost]. It looks at least once, and
+// waits for so long, or until enough is closed: then it returns an error that wraps
+// [storage.ErrNotFound].
+func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*Work, error) {
 	if t.Worker == "" {
 		t.Worker = anonymous
 	}
+	over := time.NewTimer(wait)
+	defer over.Stop()
 	pause := lookForWork
 	for {
 		rung := store.Rung()
@@ -94,6 +99,10 @@ func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking) (*Wor
 		case <-rung:
 		case <-timer.C:
 			pause = min(2*pause, lookForWorkMax)
+		case <-over.C:
+			return nil, err
+		case <-enough:
+			return nil, err
 		case <-ctx.Done():
 		}
 		timer.Stop()

@@ -13,6 +13,7 @@ const (
 	failureAttempt
 	failureBare
 	failureDetails
+	failureFinal
 )
 
 func (f *fields) failure(field byte, v *atom.Failure) {
@@ -30,6 +31,7 @@ func appendFailure(f *fields, v *atom.Failure) {
 	f.int(failureAttempt, v.Attempt)
 	f.flag(failureBare, v.Bare)
 	f.bytes(failureDetails, v.Details)
+	f.flag(failureFinal, v.Final)
 }
 
 func (s *scan) failure() *atom.Failure {
@@ -57,6 +59,8 @@ func (s *scan) failureRow() *atom.Failure {
 			v.Bare = s.flag()
 		case failureDetails:
 			v.Details = s.value()
+		case failureFinal:
+			v.Final = s.flag()
 		default:
 			s.unknown()
 		}

@@ -83,7 +83,10 @@ func (r *readers) close() error {
 	var errs []error
 	for range maxReaders {
 		if s := <-r.free; s != nil {
-			errs = append(errs, s.close())
+			lost := s.lost() // with a call that was cancelled; then there is nothing to close
+			if err := s.close(); !lost {
+				errs = append(errs, err)
+			}
 		}
 	}
 	return errors.Join(append(errs, r.db.Close())...)

@@ -18,7 +18,7 @@ func fullAtom(path string) storage.Atom {
 		State: states.TaskReverting, Intention: states.IntendRevert, Live: true,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
 		Ended:   storage.EndHandled,
-		Failure: &atom.Failure{Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true},
+		Failure: &atom.Failure{Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true, Final: true},
 
 		RevertResult:  inline("undone"),
 		RevertFailure: &atom.Failure{Code: "R"},

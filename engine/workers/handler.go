@@ -1,0 +1,314 @@
+package workers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// What requests may ask for. What is left out is the default.
+const (
+	// MaxBody is how long the body of a request may be, in bytes.
+	MaxBody = atom.MaxValue + 64<<10
+	// MaxPolls is how many workers may wait for work at one handler at once.
+	MaxPolls = 1000
+
+	maxKinds     = storage.MaxQueues
+	maxName      = storage.MaxID
+	maxText      = 32 << 10         // bytes of a failure's message
+	maxWait      = 50 * time.Second // servers often give a request a minute
+	defaultWait  = 30 * time.Second
+	maxLease     = 12 * time.Hour
+	defaultLease = 30 * time.Second
+)
+
+// Handler serves workers what the package says, under /tasks/, until ctx ends: then
+// those who wait for a task are told that there is none, and others are still heard.
+// Who may work is for whoever mounts it to say.
+func Handler(ctx context.Context, store storage.Store) http.Handler {
+	h := &handler{store: store, closing: ctx.Done()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /tasks/poll", h.serve(h.poll))
+	mux.HandleFunc("POST /tasks/{id}/heartbeat", h.serve(h.heartbeat))
+	mux.HandleFunc("POST /tasks/{id}/complete", h.serve(h.complete))
+	mux.HandleFunc("POST /tasks/{id}/fail", h.serve(h.fail))
+	return mux
+}
+
+type handler struct {
+	store   storage.Store
+	closing <-chan struct{}
+	polls   atomic.Int64
+}
+
+// A problem is an answer that is not what was asked for.
+type problem struct {
+	status int
+	Code   string `json:"error"`
+	Text   string `json:"message"`
+}
+
+func (p *problem) Error() string { return p.Text }
+
+func invalid(format string, args ...any) error {
+	return &problem{http.StatusBadRequest, "invalid", fmt.Sprintf(format, args...)}
+}
+
+// serve reads a request, and writes what is answered; nil is nothing.
+func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body []byte) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := read(w, r)
+		var said any
+		if err == nil {
+			said, err = answer(r.Context(), r, body)
+		}
+		status := http.StatusOK
+		if err != nil {
+			p := problemOf(err)
+			status, said = p.status, p
+			if status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "1")
+			}
+		}
+		if said == nil {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
+	}
+}
+
+func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return nil, &problem{http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json"}
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+}
+
+// problemOf says what an error means for who asked.
+func problemOf(err error) *problem {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return &problem{http.StatusRequestEntityTooLarge, "invalid", fmt.Sprintf("a body has at most %d bytes", long.Limit)}
+	}
+	switch {
+	case errors.Is(err, storage.ErrInvalid):
+		return &problem{http.StatusBadRequest, "invalid", err.Error()}
+	case errors.Is(err, storage.ErrNotFound):
+		return &problem{http.StatusNotFound, "not_found", "there is no such task; its run may have been deleted"}
+	default:
+		return &problem{http.StatusServiceUnavailable, "store", "the store did not answer; ask again"}
+	}
+}
+
+func decode(body []byte, into any) error {
+	if len(body) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return invalid("the body is not as it should be: %v", err)
+	}
+	return nil
+}
+
+// poll gives a worker a task.
+func (h *handler) poll(ctx context.Context, _ *http.Request, body []byte) (any, error) {
+	var ask struct {
+		Kinds  []string `json:"kinds"`
+		Worker string   `json:"worker"`
+		Wait   *float64 `json:"wait_seconds"`
+		Lease  *float64 `json:"lease_seconds"`
+	}
+	if err := decode(body, &ask); err != nil {
+		return nil, err
+	}
+	if len(ask.Kinds) == 0 || len(ask.Kinds) > maxKinds {
+		return nil, invalid(`"kinds" names 1 to %d kinds of work`, maxKinds)
+	}
+	for _, kind := range ask.Kinds {
+		if kind == "" || len(kind) > maxName {
+			return nil, invalid(`a kind of work in "kinds" has 1 to %d bytes`, maxName)
+		}
+	}
+	if len(ask.Worker) > maxName {
+		return nil, invalid(`"worker" has at most %d bytes`, maxName)
+	}
+	wait, err := seconds("wait_seconds", ask.Wait, 0, defaultWait, maxWait)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := seconds("lease_seconds", ask.Lease, time.Second, defaultLease, maxLease)
+	if err != nil {
+		return nil, err
+	}
+	if h.polls.Add(1) > MaxPolls {
+		h.polls.Add(-1)
+		return nil, &problem{http.StatusServiceUnavailable, "busy", fmt.Sprintf("%d workers wait for work already; ask again", MaxPolls)}
+	}
+	defer h.polls.Add(-1)
+	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait, h.closing)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil //nolint:nilnil // there was nothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return taskOf(work, lease), nil
+}
+
+// seconds returns a time that a request asks for.
+func seconds(name string, asked *float64, least, otherwise, most time.Duration) (time.Duration, error) {
+	if asked == nil {
+		return otherwise, nil
+	}
+	if !(*asked >= least.Seconds() && *asked <= most.Seconds()) {
+		return 0, invalid(`"%s" is %s to %s`, name, number(least), number(most))
+	}
+	return time.Duration(*asked * float64(time.Second)), nil
+}
+
+func number(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+
+// heartbeat gives a worker another lease.
+func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (any, error) {
+	var ask struct {
+		Lease *float64 `json:"lease_seconds"`
+	}
+	if err := decode(body, &ask); err != nil {
+		return nil, err
+	}
+	lease, err := seconds("lease_seconds", ask.Lease, time.Second, defaultLease, maxLease)
+	if err != nil {
+		return nil, err
+	}
+	token, take, err := tokenOf(r.PathValue("id"))
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	if _, err := h.store.KeepToken(ctx, token, take, lease); err != nil {
+		return nil, h.refused(ctx, token, take, err)
+	}
+	return map[string]float64{"lease_seconds": lease.Seconds()}, nil
+}
+
+// complete ends a task with its result.
+func (h *handler) complete(ctx context.Context, r *http.Request, body []byte) (any, error) {
+	var said struct {
+		Result json.RawMessage `json:"result"`
+	}
+	if err := decode(body, &said); err != nil {
+		return nil, err
+	}
+	result := atom.Null
+	if said.Result != nil {
+		result = atom.FromJSON(said.Result)
+	}
+	if len(result) > atom.MaxValue {
+		return nil, &problem{http.StatusRequestEntityTooLarge, "invalid", fmt.Sprintf("a result has at most %d bytes", atom.MaxValue)}
+	}
+	return h.end(ctx, r.PathValue("id"), result, nil)
+}
+
+// fail ends a task with a failure.
+func (h *handler) fail(ctx context.Context, r *http.Request, body []byte) (any, error) {
+	var said struct {
+		Code      string          `json:"code"`
+		Message   string          `json:"message"`
+		Details   json.RawMessage `json:"details"`
+		Retryable *bool           `json:"retryable"`
+	}
+	if err := decode(body, &said); err != nil {
+		return nil, err
+	}
+	f := &atom.Failure{Code: said.Code, Message: said.Message, Final: said.Retryable != nil && !*said.Retryable}
+	switch {
+	case f.Code == "":
+		f.Code = atom.CodeError
+	case len(f.Code) > maxName || !utf8.ValidString(f.Code):
+		return nil, invalid(`"code" has at most %d bytes`, maxName)
+	}
+	if len(f.Message) > maxText {
+		return nil, invalid(`"message" has at most %d bytes`, maxText)
+	}
+	if said.Details != nil {
+		if f.Details = atom.FromJSON(said.Details); len(f.Details) > atom.MaxFailureDetails {
+			return nil, invalid(`"details" has at most %d bytes`, atom.MaxFailureDetails)
+		}
+	}
+	return h.end(ctx, r.PathValue("id"), nil, f)
+}
+
+func (h *handler) end(ctx context.Context, id string, result atom.Value, f *atom.Failure) (any, error) {
+	token, take, err := tokenOf(id)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	if f != nil {
+		t, err := h.store.Token(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		f.Atom, f.Attempt = t.Path, t.Attempt
+	}
+	if _, err := h.store.FinishToken(ctx, token, take, result, f); err != nil {
+		if again := h.said(ctx, token, take, result, f); again {
+			return struct{}{}, nil
+		}
+		return nil, h.refused(ctx, token, take, err)
+	}
+	return struct{}{}, nil
+}
+
+// said reports whether the task has ended as this worker says, because it said so
+// before.
+func (h *handler) said(ctx context.Context, token string, take int64, result atom.Value, f *atom.Failure) bool {
+	t, err := h.store.Token(ctx, token)
+	if err != nil || t.Take != take {
+		return false
+	}
+	if f != nil {
+		return t.State == storage.TokenFailed && t.Failure.Code == f.Code && t.Failure.Message == f.Message
+	}
+	return t.State == storage.TokenCompleted && string(t.Result) == string(result)
+}
+
+// refused says why a worker is not heard.
+func (h *handler) refused(ctx context.Context, token string, take int64, err error) error {
+	if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
+		return err
+	}
+	const stop = ": stop, nothing that you say of it is recorded"
+	t, err := h.store.Token(ctx, token)
+	switch {
+	case err != nil:
+		return err
+	case t.State == storage.TokenGone || t.State == storage.TokenExpired:
+		return &problem{http.StatusConflict, "cancelled", "the task was cancelled, or begun anew, and nobody waits for it" + stop}
+	case t.Take != take:
+		return &problem{
+			http.StatusConflict, "lost",
+			fmt.Sprintf("your lease ran out, and the task was given to another worker, %q", t.Worker) + stop,
+		}
+	case t.State == storage.TokenFailed:
+		return &problem{http.StatusConflict, "ended", "the task has ended, with " + t.Failure.Code + stop}
+	default:
+		return &problem{http.StatusConflict, "ended", "the task has ended" + stop}
+	}
+}

@@ -1,0 +1,172 @@
+package workers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/workers"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+// TestTask: a task is found, kept, completed, and its end is told again to who said
+// it; the run has the result.
+func TestTask(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, storage.Memory(), once())
+		defer p.stop()
+		if status, said := p.ask("poll", `{"kinds":["do"],"wait_seconds":50}`); status != http.StatusNoContent || said != nil {
+			t.Errorf("without work: %d %v", status, said)
+		}
+		p.start(t, "r", engine.Trace(traceparent))
+		status, task := p.ask("poll", `{"kinds":["other","do"],"worker":"w","lease_seconds":10}`)
+		id, _ := task["id"].(string)
+		delete(task, "id")
+		want := map[string]any{
+			"kind": "do", "key": "r/task/0", "run": "r", "path": "task", "attempt": 1., "delivery": 1.,
+			"input": map[string]any{}, "lease_seconds": 10., "traceparent": traceparent,
+		}
+		if diff := cmp.Diff(want, task); status != http.StatusOK || diff != "" {
+			t.Errorf("%d, the task (-want +got):\n%s", status, diff)
+		}
+		if status, _ := p.ask("poll", `{"kinds":["do"],"wait_seconds":0}`); status != http.StatusNoContent {
+			t.Errorf("it was given twice: %d", status)
+		}
+		if status, said := p.ask(id+"/heartbeat", `{"lease_seconds":20}`); status != http.StatusOK || said["lease_seconds"] != 20. {
+			t.Errorf("the heartbeat: %d %v", status, said)
+		}
+		for range 2 { // the answer may be lost
+			if status, said := p.ask(id+"/complete", `{"result":{"n":7}}`); status != http.StatusOK {
+				t.Errorf("completed: %d %v", status, said)
+			}
+		}
+		if run := p.ended(t, "r"); run.State != states.FlowSuccess {
+			t.Errorf("it ended %v", run.State)
+		}
+		for path, body := range map[string]string{"complete": `{"result":8}`, "heartbeat": ``, "fail": `{}`} {
+			if status, said := p.ask(id+"/"+path, body); status != http.StatusConflict || said["error"] != "ended" {
+				t.Errorf("%s afterwards: %d %v", path, status, said)
+			}
+		}
+	})
+}
+
+// TestCancelled: whoever has the task of a run that was cancelled is told so by the
+// answer to its heartbeat.
+func TestCancelled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, storage.Memory(), once())
+		defer p.stop()
+		p.start(t, "r")
+		_, task := p.ask("poll", `{"kinds":["do"]}`)
+		if err := engine.Send(t.Context(), p.store, "r", engine.Cancel("no more")); err != nil {
+			t.Fatal(err)
+		}
+		p.ended(t, "r")
+		status, said := p.ask(fmt.Sprint(task["id"], "/heartbeat"), ``)
+		if status != http.StatusConflict || said["error"] != "cancelled" || !strings.Contains(fmt.Sprint(said["message"]), "cancelled") {
+			t.Errorf("the heartbeat: %d %v", status, said)
+		}
+	})
+}
+
+// TestFail: a failure is tried again as the task's policy says, unless the worker
+// says that it is of no use; a time limit ends the attempt, too.
+func TestFail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, storage.Memory(), once(atom.Attempts(5, atom.Constant(time.Second)), atom.Timeout(time.Minute)))
+		defer p.stop()
+		p.start(t, "r")
+		poll := func() string {
+			_, task := p.ask("poll", `{"kinds":["do"]}`)
+			if task["deadline"] == nil {
+				t.Errorf("a task without a deadline: %v", task)
+			}
+			return fmt.Sprint(task["id"])
+		}
+		first := poll()
+		for range 2 {
+			if status, said := p.ask(first+"/fail", `{"code":"Busy","message":"later","details":{"in":5}}`); status != http.StatusOK {
+				t.Errorf("failed: %d %v", status, said)
+			}
+		}
+		second := poll()
+		time.Sleep(2 * time.Minute)
+		if status, said := p.ask(second+"/complete", `{}`); status != http.StatusConflict || said["error"] != "ended" ||
+			!strings.Contains(fmt.Sprint(said["message"]), "Timeout") {
+			t.Errorf("too late: %d %v", status, said)
+		}
+		if status, said := p.ask(poll()+"/fail", `{"code":"NoMoney","retryable":false}`); status != http.StatusOK {
+			t.Errorf("failed for good: %d %v", status, said)
+		}
+		a, err := p.store.Atom(t.Context(), "r", "task")
+		if p.ended(t, "r"); err != nil {
+			t.Fatal(err)
+		}
+		if a, err = p.store.Atom(t.Context(), "r", "task"); err != nil || a.Attempt != 3 || a.Failure == nil || a.Failure.Code != "NoMoney" || !a.Failure.Final {
+			t.Errorf("the task is %+v (%v)", a, err)
+		}
+	})
+}
+
+// TestRefused: what is not as it should be is refused, with what to do instead.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+	long := strings.Repeat("x", 300)
+	for _, c := range []struct {
+		path, body string
+		status     int
+		says       string
+	}{
+		{"poll", `{`, 400, "not as it should be"},
+		{"poll", `[]`, 400, "not as it should be"},
+		{"poll", ``, 400, `"kinds" names 1 to 100`},
+		{"poll", `{"kinds":[""]}`, 400, "1 to 256 bytes"},
+		{"poll", `{"kinds":["` + long + `"]}`, 400, "1 to 256 bytes"},
+		{"poll", `{"kinds":["a"],"worker":"` + long + `"}`, 400, "at most 256 bytes"},
+		{"poll", `{"kinds":["a"],"wait_seconds":51}`, 400, `"wait_seconds" is 0 to 50`},
+		{"poll", `{"kinds":["a"],"lease_seconds":0.5}`, 400, `"lease_seconds" is 1 to 43200`},
+		{"none/heartbeat", ``, 400, "no id of a task"},
+		{"none.0/complete", ``, 400, "no id of a task"},
+		{"none.x/fail", ``, 400, "no id of a task"},
+		{"none.1/heartbeat", `{"lease_seconds":1e9}`, 400, `"lease_seconds"`},
+		{"none.1/heartbeat", ``, 404, "no such task"},
+		{"none.1/complete", ``, 404, "no such task"},
+		{"none.1/fail", `{"code":"` + long + `"}`, 400, `"code"`},
+		{"none.1/fail", `{"message":"` + strings.Repeat(long, 200) + `"}`, 400, `"message"`},
+		{"none.1/fail", `{"details":"` + strings.Repeat(long, 300) + `"}`, 400, `"details"`},
+		{"none.1/fail", ``, 404, "no such task"},
+		{"none.1/complete", `{"result":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "at most 1048576 bytes"},
+		{"none.1/complete", strings.Repeat("x", 2<<20), 413, "at most"},
+	} {
+		status, said := p.ask(c.path, c.body)
+		if message := fmt.Sprint(said["message"]); status != c.status || !strings.Contains(message, c.says) {
+			t.Errorf("%s %.60s: %d %s, want %d with %q", c.path, c.body, status, message, c.status, c.says)
+		}
+	}
+	for _, r := range []*http.Request{
+		httptest.NewRequest(http.MethodGet, "/tasks/poll", nil),
+		httptest.NewRequest(http.MethodPost, "/tasks/poll", strings.NewReader(`{"kinds":["a"]}`)),
+	} {
+		w := httptest.NewRecorder()
+		p.handler.ServeHTTP(w, r)
+		if want := map[string]int{http.MethodGet: 405, http.MethodPost: 415}[r.Method]; w.Code != want {
+			t.Errorf("%s without a type: %d", r.Method, w.Code)
+		}
+	}
+}

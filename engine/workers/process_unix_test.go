@@ -1,0 +1,177 @@
+//go:build unix
+
+package workers_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/workers"
+	"github.com/ebbflow/ebb/engine/workers/worker"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// beWorker does one task: it says which, and when it is to go on, completes it with
+// its name, and says what was answered.
+func beWorker(url string) {
+	ctx, done := context.WithCancel(context.Background())
+	name := os.Getenv("EBB_TEST_NAME")
+	told := make(chan struct{})
+	go func() {
+		_, _ = io.ReadAll(os.Stdin) // it is closed when the worker is to go on
+		close(told)
+	}()
+	w := worker.Worker{URL: url, Name: name, Lease: time.Hour}
+	w.Do = map[string]worker.Func{"do": func(_ context.Context, t *worker.Task) (any, error) {
+		defer done()
+		fmt.Println("took", t.Run, t.Delivery, t.ID)
+		<-told
+		answer, err := http.Post(url+"/tasks/"+t.ID+"/complete", "application/json", strings.NewReader(`{"result":"`+name+`"}`))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		text, err := io.ReadAll(answer.Body)
+		fmt.Println("answered", answer.StatusCode, strings.TrimSpace(string(text)), err)
+		return name, nil
+	}}
+	if err := w.Run(ctx); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// A hand is a worker in a process of its own.
+type hand struct {
+	*exec.Cmd
+
+	said *bufio.Reader
+	goOn io.Closer
+}
+
+func hire(t *testing.T, url, name string) *hand {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), workerVariable+"="+url, "EBB_TEST_NAME="+name)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it may have ended
+	return &hand{Cmd: cmd, said: bufio.NewReader(out), goOn: in}
+}
+
+// says waits for the next line, and wants it to begin so.
+func (h *hand) says(t *testing.T, want string) string {
+	t.Helper()
+	line, err := h.said.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, want) {
+		t.Fatalf("it said %q (%v), want %q", line, err, want)
+	}
+	return line
+}
+
+func (h *hand) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := h.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *hand) exits(t *testing.T) {
+	t.Helper()
+	if err := h.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStopped: a worker that is stopped (SIGSTOP) for longer than its lease loses its
+// task to another one, and is refused when it goes on; the other's result stands.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		testStopped(t, filepath.Join(t.TempDir(), "ebb.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		testStopped(t, postgrestest.DSN(t))
+	})
+}
+
+func testStopped(t *testing.T, dsn string) {
+	t.Helper()
+	if strings.HasPrefix(dsn, "postgres") {
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := sqlstore.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, store, once())
+	defer func() {
+		p.stop()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	server := httptest.NewServer(workers.Handler(t.Context(), store))
+	defer server.Close()
+	p.start(t, "r")
+
+	stopped := hire(t, server.URL, "stopped")
+	took := strings.Fields(stopped.says(t, "took r 1 "))
+	stopped.signal(t, syscall.SIGSTOP)
+	if status, said := p.ask(took[3]+"/heartbeat", `{"lease_seconds":1}`); status != http.StatusOK { // the last that was heard of it
+		t.Fatalf("the heartbeat: %d %v", status, said)
+	}
+	other := hire(t, server.URL, "other")
+	other.says(t, "took r 2 ") // when the lease is over, and not before
+	stopped.signal(t, syscall.SIGCONT)
+	if err := stopped.goOn.Close(); err != nil {
+		t.Error(err)
+	}
+	if line := stopped.says(t, "answered 409"); !strings.Contains(line, `your lease ran out, and the task was given to another worker, \"other\"`) {
+		t.Errorf("it was told %s", line)
+	}
+	stopped.exits(t)
+	if err := other.goOn.Close(); err != nil {
+		t.Error(err)
+	}
+	other.says(t, "answered 200")
+	other.exits(t)
+	if run := p.ended(t, "r"); run.State != states.FlowSuccess {
+		t.Errorf("it ended %v", run.State)
+	}
+	a, err := store.Atom(t.Context(), "r", "task")
+	if err != nil || a.Result.Data.String() != `"other"` || a.Attempt != 1 {
+		t.Errorf("the task has %s in attempt %d (%v)", a.Result.Data, a.Attempt, err)
+	}
+}

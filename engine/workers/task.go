@@ -1,0 +1,57 @@
+package workers
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/workers/worker"
+)
+
+func taskOf(w *engine.Work, lease time.Duration) *worker.Task {
+	t := &worker.Task{
+		ID: taskID(w.Token, w.Take), Kind: w.Queue, Key: w.Key(), Run: w.Run, Path: w.Path, Attempt: w.Attempt, Delivery: w.Take,
+		Input: w.Input.JSON(), LeaseSeconds: lease.Seconds(), Traceparent: w.Trace,
+	}
+	if len(t.Input) == 0 {
+		t.Input = atom.Null.JSON()
+	}
+	if !w.Deadline.IsZero() {
+		t.Deadline = &w.Deadline
+	}
+	if u := w.Undoes; u != nil {
+		call := atom.Call{Run: w.Run, Path: w.Path, Incarnation: w.Incarnation}
+		t.Revert = &worker.Revert{Key: call.Key(), Outcome: u.Outcome, Result: u.Result, Failures: []worker.Failure{}}
+		if u.Failure != nil {
+			f := failureOf(u.Failure)
+			t.Revert.Failure = &f
+		}
+		for _, f := range u.Failures {
+			t.Revert.Failures = append(t.Revert.Failures, failureOf(f))
+		}
+	}
+	return t
+}
+
+func failureOf(f *atom.Failure) worker.Failure {
+	return worker.Failure{Path: f.Atom, Code: f.Code, Message: f.Message}
+}
+
+// taskID names one taking of a token's work.
+func taskID(token string, take int64) string { return token + "." + strconv.FormatInt(take, 10) }
+
+// tokenOf is the other way round.
+func tokenOf(id string) (token string, take int64, err error) {
+	i := strings.LastIndexByte(id, '.')
+	if i > 0 {
+		token = id[:i]
+		take, err = strconv.ParseInt(id[i+1:], 10, 64)
+	}
+	if i <= 0 || err != nil || take < 1 {
+		return "", 0, fmt.Errorf("%q is no id of a task: use the one that /tasks/poll gave", id)
+	}
+	return token, take, nil
+}

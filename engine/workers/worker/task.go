@@ -1,0 +1,39 @@
+package worker
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A Task is what a worker is given.
+type Task struct {
+	ID           string          `json:"id"`                    // of this taking: no other worker's, and not this one's another time
+	Kind         string          `json:"kind"`                  // of those it asked for
+	Key          string          `json:"key"`                   // idempotency key: the same however often the task is done
+	Run          string          `json:"run"`                   // id of the run
+	Path         string          `json:"path"`                  // of the atom in it
+	Attempt      int             `json:"attempt"`               // which, from 1: it rises when a failure is followed by another try
+	Delivery     int64           `json:"delivery"`              // to how many workers this attempt was given, this one included
+	Input        json.RawMessage `json:"input"`                 // any JSON
+	Revert       *Revert         `json:"revert,omitempty"`      // there when the task is to undo
+	LeaseSeconds float64         `json:"lease_seconds"`         // how long it is the worker's without a heartbeat
+	Deadline     *time.Time      `json:"deadline,omitempty"`    // when the attempt fails if it has not ended
+	Traceparent  string          `json:"traceparent,omitempty"` // of whoever began the run, as W3C Trace Context has it
+}
+
+// A Revert says what is to be undone. Undoing twice must be harmless, and so must
+// undoing what was not done.
+type Revert struct {
+	Key      string          `json:"key"`               // idempotency key of what is undone
+	Outcome  string          `json:"outcome"`           // done, failed, or unknown: then look by the key what there is to undo
+	Result   json.RawMessage `json:"result,omitempty"`  // when it is done
+	Failure  *Failure        `json:"failure,omitempty"` // when it failed
+	Failures []Failure       `json:"failures"`          // why the run is undone; none when that was asked for
+}
+
+// A Failure is why something failed.
+type Failure struct {
+	Path    string `json:"path,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message,omitempty"`
+}

@@ -1,0 +1,236 @@
+// Package worker does the work of runs in a process of its own: it asks an ebb serve
+// for tasks over HTTP, and needs nothing else of Ebb.
+//
+//	w := worker.Worker{URL: "http://127.0.0.1:8083", Do: map[string]worker.Func{"charge": charge}}
+//	err := w.Run(ctx)
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Func does one task, or undoes it when the task has a Revert. What it returns
+// becomes the result, as JSON. An error is the task's failure: with a method
+// ErrorCode() string it has that code, with one Final() bool that says true it is
+// not worth another try; see [Errorf] and [Final].
+//
+// ctx ends when the task is no longer this worker's: it was cancelled, or is
+// overdue, or could not be kept. What the Func returns then is dropped.
+type Func func(ctx context.Context, t *Task) (result any, err error)
+
+// A Worker does tasks, one at a time in each [Worker.Run]. Set it up before.
+type Worker struct {
+	URL    string          // of the server, such as http://127.0.0.1:8083
+	Name   string          // for people; "" is none
+	Do     map[string]Func // by kind
+	Lease  time.Duration   // how long nothing may be heard of it before others do its task; 0 is 30 seconds
+	Key    string          // is sent as a bearer token; "" is none
+	Client *http.Client    // nil is one without a limit of its own
+}
+
+const (
+	defaultLease = 30 * time.Second
+	beats        = 3 // heartbeats in a lease
+	longPoll     = 30 * time.Second
+	again        = time.Second // until the server is asked again that did not answer
+)
+
+// Run does tasks until ctx ends, and then returns nil; it leaves the one that it is
+// at. It may be called by several goroutines. A server that does not answer is asked
+// again; one that refuses what it is asked ends it, with *[Refused].
+func (w *Worker) Run(ctx context.Context) error {
+	ask := map[string]any{
+		"kinds": slices.Sorted(maps.Keys(w.Do)), "worker": w.Name,
+		"wait_seconds": longPoll.Seconds(), "lease_seconds": w.lease().Seconds(),
+	}
+	for ctx.Err() == nil {
+		var t *Task
+		err := w.post(ctx, "poll", ask, &t)
+		if refused, ok := errors.AsType[*Refused](err); ok {
+			return refused
+		}
+		if err != nil {
+			pause(ctx, again)
+		} else if t != nil {
+			w.work(ctx, t)
+		}
+	}
+	return nil
+}
+
+func (w *Worker) lease() time.Duration {
+	if w.Lease == 0 {
+		return defaultLease
+	}
+	return w.Lease
+}
+
+// work does one task.
+func (w *Worker) work(ctx context.Context, t *Task) {
+	mine, leave := context.WithCancel(ctx)
+	defer leave()
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		w.keep(mine, leave, t)
+	}()
+	result, err := w.call(mine, t)
+	if mine.Err() == nil {
+		w.end(mine, t, result, err)
+	}
+	leave()
+	<-kept
+}
+
+// call calls the Func; a panic is a failure.
+func (w *Worker) call(ctx context.Context, t *Task) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Errorf("Panic", "panic: %v", p)
+		}
+	}()
+	return w.Do[t.Kind](ctx, t)
+}
+
+// keep renews the lease until the task has ended, or is another's: also when the
+// server does not answer for as long as the lease is.
+func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
+	lease := w.lease()
+	over := time.Now().Add(lease)
+	for {
+		if pause(ctx, lease/beats); ctx.Err() != nil {
+			return
+		}
+		sent := time.Now()
+		within, cancel := context.WithDeadline(ctx, over)
+		err := w.post(within, t.ID+"/heartbeat", map[string]any{"lease_seconds": lease.Seconds()}, nil)
+		cancel()
+		if err == nil {
+			over = sent.Add(lease)
+		} else if errors.As(err, new(*Refused)) || !time.Now().Before(over) {
+			leave()
+			return
+		}
+	}
+}
+
+// end says how a task ended, until the server has heard it or refuses to.
+func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
+	how, said := t.ID+"/complete", map[string]any{"result": result}
+	if failure != nil {
+		how, said = t.ID+"/fail", failed(failure)
+	}
+	for ctx.Err() == nil {
+		err := w.post(ctx, how, said, nil)
+		if encoding, ok := errors.AsType[*json.UnsupportedTypeError](err); ok {
+			how, said = t.ID+"/fail", failed(encoding)
+			continue
+		}
+		if err == nil || errors.As(err, new(*Refused)) {
+			return
+		}
+		pause(ctx, again)
+	}
+}
+
+func failed(err error) map[string]any {
+	said := map[string]any{"message": clip(err.Error())}
+	if coded, ok := errors.AsType[interface {
+		error
+		ErrorCode() string
+	}](err); ok {
+		said["code"] = coded.ErrorCode()
+	}
+	if final, ok := errors.AsType[interface {
+		error
+		Final() bool
+	}](err); ok && final.Final() {
+		said["retryable"] = false
+	}
+	return said
+}
+
+// clip leaves of a message what the server takes.
+func clip(message string) string {
+	const limit = 32 << 10
+	if len(message) <= limit {
+		return message
+	}
+	return strings.ToValidUTF8(message[:limit], "")
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// Refused is what the server says when asking again would not help.
+type Refused struct {
+	Status  int    // of HTTP
+	Code    string `json:"error"`
+	Message string `json:"message"`
+}
+
+// Error says what the server said.
+func (r *Refused) Error() string {
+	return fmt.Sprintf("worker: refused (%d %s): %s", r.Status, r.Code, r.Message)
+}
+
+const maxAnswer = 4 << 20
+
+// post asks the server for something; 204 leaves the answer as it is.
+func (w *Worker) post(ctx context.Context, what string, ask, answer any) error {
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(w.URL, "/")+"/tasks/"+what, bytes.NewReader(body))
+	if err != nil {
+		return &Refused{Message: err.Error()}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if w.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+w.Key)
+	}
+	client := w.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	got, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = got.Body.Close() }() // it was read
+	text, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return err
+	case got.StatusCode == http.StatusNoContent:
+		return nil
+	case got.StatusCode == http.StatusOK && answer == nil:
+		return nil
+	case got.StatusCode == http.StatusOK:
+		return json.Unmarshal(text, answer)
+	case got.StatusCode == http.StatusTooManyRequests || got.StatusCode >= http.StatusInternalServerError:
+		return fmt.Errorf("worker: the server answered %s", got.Status)
+	}
+	refused := &Refused{Status: got.StatusCode}
+	if json.Unmarshal(text, refused) != nil {
+		refused.Message = strings.TrimSpace(string(text))
+	}
+	return refused
+}
