@@ -252,6 +252,9 @@ func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
 	if definition != "" {
 		opts = append(opts, engine.OnDefinition(definition))
 	}
+	if j.Trace != "" {
+		opts = append(opts, engine.Trace(j.Trace))
+	}
 	if j.Input != nil {
 		opts = append(opts, engine.Input(j.Input))
 	}

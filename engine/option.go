@@ -201,6 +201,19 @@ func Labels(labels map[string]string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Labels = labels; return nil })
 }
 
+// Trace begins the run under a W3C traceparent, which is refused when it is none. It
+// is kept with the run, and handed on to its tasks, see [atom.Traceparent], and to
+// the runs that it begins.
+func Trace(traceparent string) RunOption {
+	return runOption(func(b *beginning) error {
+		if err := atom.CheckTraceparent(traceparent); err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		b.run.Trace = traceparent
+		return nil
+	})
+}
+
 // OnDefinition says by hash which stored definition the run begins on.
 func OnDefinition(hash string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Definition = hash; return nil })

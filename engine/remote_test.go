@@ -244,3 +244,86 @@ func TestRemoteMachine(t *testing.T) {
 		}
 	})
 }
+
+// TestRemoteSuspended: an undo that a worker does is not lost when the run is
+// suspended meanwhile, whether it ends then or later.
+func TestRemoteSuspended(t *testing.T) {
+	for name, late := range map[string]bool{"ends meanwhile": false, "ends later": true} {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				m, err := asl.Parse("trip", []byte(remoteMachine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for kind, root := range map[string]flow.Node{"Go": booked(), "ASL": m.Flow()} {
+					testRemoteSuspended(t, kind, late, root, append(opts, engine.Open(), engine.WithTasks(registry{}), engine.WithStore(storage.Memory()))...)
+				}
+			})
+		})
+	}
+}
+
+func testRemoteSuspended(t *testing.T, kind string, late bool, root flow.Node, opts ...engine.Option) {
+	t.Helper()
+	eng := newEngine(t, root, opts...)
+	store := eng.Store()
+	ended := make(chan error)
+	run := func(opts ...engine.RunOption) {
+		_, err := eng.Run(t.Context(), "r", append(opts, engine.Input(atom.FromJSON([]byte(`{"city":"Rome"}`))))...)
+		ended <- err
+	}
+	go run()
+	finish(t, store, take(t, store, "book", "worker:book"), reservation{"7a"})
+	if kind == "ASL" {
+		pay := take(t, store, "worker:pay")
+		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "NoMoney"}); err != nil {
+			t.Error(err)
+		}
+	}
+	undo := take(t, store, "unbook", "worker:unbook")
+	if _, err := engine.Suspend(t.Context(), store, "r"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, engine.ErrSuspended) {
+		t.Fatalf("%s: %v, want that it is suspended", kind, err)
+	}
+	if !late {
+		finish(t, store, undo, nil)
+	}
+	go run(engine.Lift())
+	if late {
+		synctest.Wait()
+		finish(t, store, undo, nil)
+	}
+	reverted(t, <-ended)
+}
+
+// TestRemoteActivity: what a definition leaves to workers by an activity is leased
+// like other work; its own heartbeat holds beside the lease.
+func TestRemoteActivity(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		m, err := asl.Parse("review", []byte(review))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng := newEngine(t, m.Flow(), opts...)
+		store := eng.Store()
+		go func() {
+			first := take(t, store, activity)
+			second := take(t, store, activity) // a minute later both the lease and the heartbeat are over
+			if second.Key() != first.Key() || second.Attempt != 2 && second.Take != 2 {
+				t.Errorf("it was given %+v", second)
+			}
+			for {
+				if _, err := store.FinishToken(t.Context(), second.Token, second.Take, atom.MustEncode("fine"), nil); err == nil {
+					return
+				}
+				second = take(t, store, activity)
+			}
+		}()
+		res, err := eng.Run(t.Context(), "r", engine.Input(atom.MustEncode("in")), engine.Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+		if err != nil || res.Output().String() != `"fine"` {
+			t.Errorf("ended with %v, %v", res, err)
+		}
+	})
+}

@@ -23,6 +23,9 @@ type Job struct {
 	Labels map[string]string
 	// RunLabels are what to find the run by, and what limits count it by.
 	RunLabels map[string]string
+	// Trace is the W3C traceparent that the run is begun under, see [atom.Traceparent];
+	// "" is none.
+	Trace     string
 	Priority  int       // larger ones are claimed first
 	NotBefore time.Time // zero is at once
 }
@@ -53,7 +56,7 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	}
 	r := storage.Job{
 		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore, Created: now,
-		RunLabels: j.RunLabels,
+		RunLabels: j.RunLabels, Trace: j.Trace,
 	}
 	if r.Run == "" {
 		r.Run = id

@@ -1,6 +1,10 @@
 package storage
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+)
 
 // The limits of what stores accept.
 const (
@@ -59,6 +63,11 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%w: a job needs an id", ErrInvalid)
 	case len(j.ID) > MaxID:
 		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
+	}
+	if j.Trace != "" {
+		if err := atom.CheckTraceparent(j.Trace); err != nil {
+			return fmt.Errorf("%w: job %q: %w", ErrInvalid, j.ID, err)
+		}
 	}
 	if err := checkLabels(j.Labels); err != nil {
 		return err

@@ -316,6 +316,7 @@ type Job struct {
 	Ended    time.Time // by the clock of whoever ended it; zero when it has not
 	// RunLabels are labels of the run, beside those of what it needs.
 	RunLabels map[string]string
+	Trace     string // traceparent of whoever posted it, and of the run; "" is none
 
 	Epoch    int64     // raised by each claim, never reset
 	ClaimID  string    // of whoever has claimed it; "" when nobody has, or its run has it

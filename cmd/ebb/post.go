@@ -23,6 +23,7 @@ type postFlags struct {
 	after    string
 	needs    []string
 	labels   []string
+	trace    string
 }
 
 func (s *session) postCommand() *cobra.Command {
@@ -46,6 +47,7 @@ before is not posted again.`,
 	flags.StringVar(&f.after, "after", "", "not to be begun before: a time such as 2026-11-30T08:00:00Z, or a duration from now on such as 90m")
 	flags.StringArrayVar(&f.labels, "label", nil, "what to find the run by, and what limits count it by, KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&f.needs, "needs", nil, "what whoever runs it must offer, KEY=VALUE; may be repeated")
+	traceFlag(flags, &f.trace)
 	return cmd
 }
 
@@ -55,6 +57,10 @@ func (s *session) post(ctx context.Context, text string, f *postFlags) error {
 		return err
 	}
 	labels, err := parseLabels(f.labels)
+	if err != nil {
+		return err
+	}
+	trace, err := traceparent(f.trace)
 	if err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (s *session) post(ctx context.Context, text string, f *postFlags) error {
 			return err
 		}
 		_, err = sqlboard.New(store, jobs.Policy{}).Post(ctx, jobs.Job{
-			ID: id, Flow: what.name, Version: version, Input: input, Labels: needs, RunLabels: labels, Priority: f.priority, NotBefore: after,
+			ID: id, Flow: what.name, Version: version, Input: input, Labels: needs, RunLabels: labels, Trace: trace, Priority: f.priority, NotBefore: after,
 		})
 		if err != nil {
 			return unreachable(err)

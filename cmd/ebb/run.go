@@ -26,6 +26,7 @@ type runFlags struct {
 	buckets []string
 	labels  []string
 	strict  bool
+	trace   string
 	also    []string
 	mocked  string
 }
@@ -65,6 +66,7 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringArrayVar(&f.tasks, "task", nil, "what a resource stands for, NAME=RESOURCE, such as ARN=exec:./pay.sh")
 	flags.StringArrayVar(&f.buckets, "bucket", nil, "the folder that a distributed Map's bucket is, NAME=DIR; may be repeated")
 	flags.StringArrayVar(&f.labels, "label", nil, "what to find the run by, KEY=VALUE; may be repeated")
+	traceFlag(flags, &f.trace)
 	flags.BoolVar(&f.strict, "strict", false, "refuse what Ebb adds to the language")
 	return cmd
 }
@@ -123,6 +125,10 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	trace, err := traceparent(f.trace)
+	if err != nil {
+		return err
+	}
 	return s.withStore(ctx, func(store storage.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
@@ -140,7 +146,13 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 			}
 		}
 		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
-			return eng.Run(ctx, id, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Labels(labels), engine.Lift())
+			opts := []engine.RunOption{
+				engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Labels(labels), engine.Lift(),
+			}
+			if trace != "" {
+				opts = append(opts, engine.Trace(trace))
+			}
+			return eng.Run(ctx, id, opts...)
 		})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/cloudevents"
+	"github.com/ebbflow/ebb/engine/workers"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -124,6 +125,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		mux.Handle("/", c.Health())
 		mux.Handle("GET /metrics", m.handler())
 		mux.Handle("POST /events", cloudevents.Handler(store))
+		mux.Handle("/tasks/", workers.Handler(ctx, store))
 		return s.conduct(ctx, c, mux, door)
 	})
 }

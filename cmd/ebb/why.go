@@ -153,6 +153,7 @@ type waitKind string
 const (
 	waitsForExecution waitKind = "execution"    // a task is being called
 	waitsForToken     waitKind = "token"        // somebody who has the token ends it
+	waitsForWorker    waitKind = "worker"       // whoever asks for work of its kind does it
 	waitsForTime      waitKind = "timer"        // a wait of the flow
 	waitsForRetry     waitKind = "retry"        // the pause before another attempt
 	waitsForRevert    waitKind = "revert"       // a task is being undone
@@ -199,6 +200,9 @@ func (w *standing) waitOf(a *storage.Atom) wait {
 		now.kind, now.attempt, now.failure = waitsForRetry, a.Attempt+1, failureJSON(a.Failure)
 	case states.TaskReverting:
 		now.kind, now.attempt, now.failure = waitsForRevert, a.RevertAttempt+1, failureJSON(a.RevertFailure)
+		if token := w.tokens[a.Path]; token != nil && token.Queue != "" {
+			now.kind, now.token, now.due = waitsForWorker, token, token.Deadline
+		}
 		if !a.Due.IsZero() {
 			now.kind = waitsForUndoAgain
 		}
@@ -210,6 +214,9 @@ func (w *standing) waitOf(a *storage.Atom) wait {
 			now.kind = waitsForTime
 		case token != nil:
 			now.kind, now.token, now.due = waitsForToken, token, token.Deadline
+			if token.Queue != "" {
+				now.kind = waitsForWorker
+			}
 		}
 	}
 	return now
@@ -238,7 +245,7 @@ func (w *standing) wakes(waits []wait) []wake {
 	if w.alive() {
 		list = append(list, wake{By: "owner"})
 		for _, one := range waits {
-			if !one.due.IsZero() && one.kind != waitsForToken {
+			if !one.due.IsZero() && one.token == nil {
 				list = append(list, wake{By: "timer", At: one.due.UTC(), Path: one.path})
 			}
 		}

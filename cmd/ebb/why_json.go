@@ -20,6 +20,8 @@ type jsonWait struct {
 	Due     time.Time    `json:"due,omitzero"`
 	Attempt int          `json:"attempt,omitempty"`
 	Token   string       `json:"token,omitempty"`
+	Work    string       `json:"work,omitempty"`   // worker: of which kind
+	Worker  string       `json:"worker,omitempty"` // worker: who has it, if anybody
 	Letter  string       `json:"letter,omitempty"` // its kind
 	Name    string       `json:"name,omitempty"`   // of the signal or event
 	Limit   string       `json:"limit,omitempty"`  // place: the limit that is reached
@@ -60,7 +62,7 @@ func (w *standing) json() jsonStanding {
 			Kind: one.kind, Path: one.path, Since: one.since.UTC(), Due: one.due.UTC(), Attempt: one.attempt, Failure: one.failure,
 		}
 		if one.token != nil {
-			to.Token = one.token.ID
+			to.Token, to.Work, to.Worker = one.token.ID, one.token.Queue, one.token.Worker
 		}
 		if one.limit != nil {
 			to.Limit = one.limit.Reason()

@@ -27,6 +27,22 @@ var standings = map[string]func(w *standing){
 		w.timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
 		w.letters = []storage.Letter{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
 	},
+	"working": func(w *standing) {
+		w.owner, w.run.Owner = nil, ""
+		w.atoms = []storage.Atom{
+			{Path: "Queued", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Taken", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Nameless", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Lost", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+		}
+		for _, t := range []storage.Token{
+			{ID: "T1", Path: "Queued"}, {ID: "T2", Path: "Taken", Worker: "w1", Lease: start.Add(time.Second), Deadline: start.Add(time.Hour)},
+			{ID: "T3", Path: "Nameless", Worker: "?"}, {ID: "T4", Path: "Lost", Worker: "w2", Lease: start.Add(-time.Second)},
+		} {
+			t.Queue = "charge"
+			w.tokens[t.Path] = &t
+		}
+	},
 	"dead": func(w *standing) {
 		w.owner.Alive = false
 		w.atoms = []storage.Atom{{Path: "Pay", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Second)}}

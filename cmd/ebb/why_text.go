@@ -98,6 +98,21 @@ func (w *standing) stands() string {
 	}
 }
 
+// worker says who does the work of a token, or is to.
+func worker(t *storage.Token, now time.Time) string {
+	kind := quoted(t.Queue)
+	switch {
+	case t.Worker == "":
+		return "a worker that asks for " + kind
+	case !t.Lease.IsZero() && !t.Lease.After(now):
+		return fmt.Sprintf("another worker that asks for %s, as nothing was heard of %s", kind, quoted(t.Worker))
+	case t.Worker == "?": // it gave no name
+		return "a worker, which does " + kind
+	default:
+		return fmt.Sprintf("the worker %s, which does %s", quoted(t.Worker), kind)
+	}
+}
+
 // sentence says what one wait is.
 func (w *standing) sentence(one *wait, now time.Time) string {
 	name := plainText(one.path)
@@ -108,6 +123,8 @@ func (w *standing) sentence(one *wait, now time.Time) string {
 		return w.called(name, "undone", one, now)
 	case waitsForToken:
 		return fmt.Sprintf("%s waits for whoever has its token%s%s.", name, since(one.since, now), until(one.due, now))
+	case waitsForWorker:
+		return fmt.Sprintf("%s waits for %s%s%s.", name, worker(one.token, now), since(one.since, now), until(one.due, now))
 	case waitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.due, now), ","))
 	case waitsForRetry:

@@ -8,7 +8,7 @@
 //
 // A name is looked up as it stands among what was added; then it is replaced by
 // what it is mapped to; then its scheme decides: exec: runs a program, http: and
-// https: ask a server. A service of AWS that waits, such as one that ends in
+// https: ask a server, worker: leaves it to workers. A service of AWS that waits, such as one that ends in
 // .waitForTaskToken, is also found by its name without that. With [Mocks] the answers of chosen states are read from a
 // file instead.
 //
@@ -51,6 +51,14 @@
 // header Idempotency-Key. A 2xx answer is the result and must be JSON or empty.
 // Any other is the failure Http.StatusCode.<N> with the begin of the body as its
 // message; what breaks before an answer is there is Http.Socket.
+//
+// A server is told the traceparent of the run, if it has one, in the header of that
+// name, and a program in the variable TRACEPARENT.
+//
+// # Workers
+//
+// A resource worker:KIND is work of that kind for whoever asks for it, in any
+// process and language: see package [github.com/ebbflow/ebb/engine/workers].
 //
 // # Services of AWS
 //

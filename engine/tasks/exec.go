@@ -215,6 +215,7 @@ func environment(ctx context.Context, outcome string) []string {
 		"EBB_PATH=" + call.Path,
 		"EBB_INCARNATION=" + strconv.Itoa(call.Incarnation),
 		"EBB_ATTEMPT=" + strconv.Itoa(call.Attempt),
+		"TRACEPARENT=" + call.Trace, // not that of this process, whose run it is not
 	}
 	if call.Revert {
 		return append(env, "EBB_REVERT=1", "EBB_OUTCOME="+outcome)

@@ -210,10 +210,10 @@ func TestCheck(t *testing.T) {
 		"https://example.org/x": "",
 		"https:///x":            "tasks: https:///x names no host (such as https://example.org/book)",
 		"local:price":           "",
-		"local:prise":           "tasks: there is no task local:prise (use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
+		"local:prise":           "tasks: there is no task local:prise (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are local:price)",
 		"arn:aws:lambda:eu-west-1:1:function:Pay": "",
 		"arn:aws:lambda:eu-west-1:1:function:Ship": "tasks: arn:aws:lambda:eu-west-1:1:function:Ship is mapped to ship, which is no task " +
-			"(use exec:PROGRAM or https://…, or map the name to one; registered are local:price)",
+			"(use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are local:price)",
 	}
 	for name, want := range tests {
 		got := ""

@@ -78,6 +78,9 @@ func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Val
 	req.Header.Set("Ebb-Run", url.PathEscape(call.Run))
 	req.Header.Set("Ebb-Path", url.PathEscape(call.Path))
 	req.Header.Set("Ebb-Attempt", strconv.Itoa(call.Attempt))
+	if call.Trace != "" {
+		req.Header.Set("Traceparent", call.Trace)
+	}
 	answer, err := s.client.Do(req)
 	if err != nil {
 		return nil, broken(ctx, err)

@@ -17,8 +17,8 @@ import (
 
 // asked is what a server was asked.
 type asked struct {
-	Method, Key, Type, Run, Path, Attempt string
-	Body                                  any
+	Method, Key, Type, Run, Path, Attempt, Trace string
+	Body                                         any
 }
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -44,14 +44,14 @@ func TestHTTP(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		a := asked{
 			req.Method, req.Header.Get("Idempotency-Key"), req.Header.Get("Content-Type"),
-			req.Header.Get("Ebb-Run"), req.Header.Get("Ebb-Path"), req.Header.Get("Ebb-Attempt"), nil,
+			req.Header.Get("Ebb-Run"), req.Header.Get("Ebb-Path"), req.Header.Get("Ebb-Attempt"), req.Header.Get("Traceparent"), nil,
 		}
 		_ = json.NewDecoder(req.Body).Decode(&a.Body)
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(a)
 	})
 	body := reach(t, s, "/book")
-	call := atom.Call{Run: "r", Path: "Book hotel", Attempt: 2}
+	call := atom.Call{Run: "r", Path: "Book hotel", Attempt: 2, Trace: "00-a-b-01"}
 	in := atom.Single(atom.MustEncode(map[string]int{"n": 1}))
 	got, err := body.Execute(calling(t, call), in)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestHTTP(t *testing.T) {
 	if err := got.Decode(&was); err != nil {
 		t.Fatal(err)
 	}
-	want := asked{"POST", "r/Book hotel/0", "application/json", "r", "Book%20hotel", "2", map[string]any{"n": 1.0}}
+	want := asked{"POST", "r/Book hotel/0", "application/json", "r", "Book%20hotel", "2", "00-a-b-01", map[string]any{"n": 1.0}}
 	if diff := cmp.Diff(want, was); diff != "" {
 		t.Error(diff)
 	}

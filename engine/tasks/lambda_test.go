@@ -74,8 +74,8 @@ func TestServices(t *testing.T) {
 		"arn:aws:states:::sqs:sendMessage.waitForTaskToken": "",
 		"arn:aws:states:::http:invoke":                      "",
 		"arn:aws:states:::lambda:invoke.waitForTaskToken":   "",
-		"arn:aws:states:::sns:publish":                      "tasks: there is no task arn:aws:states:::sns:publish (use exec:PROGRAM or https://…, or map the name to one)",
-		payARN:                                              "tasks: there is no task " + payARN + " (use exec:PROGRAM or https://…, or map the name to one)",
+		"arn:aws:states:::sns:publish":                      "tasks: there is no task arn:aws:states:::sns:publish (use exec:PROGRAM, https://… or worker:KIND, or map the name to one)",
+		payARN:                                              "tasks: there is no task " + payARN + " (use exec:PROGRAM, https://… or worker:KIND, or map the name to one)",
 	} {
 		_, err := r.Task(name)
 		if err == nil && want != "" || err != nil && err.Error() != want {

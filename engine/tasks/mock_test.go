@@ -53,7 +53,7 @@ func TestMocks(t *testing.T) {
 		{"others are really undone", "paid", "Book", "real", 1, true, `"really undone"`},
 		{
 			"a state that neither mocks nor tasks know", "paid", "Book", "nowhere", 1, false,
-			`Ebb.NoTask: tasks: there is no task nowhere (use exec:PROGRAM or https://…, or map the name to one; registered are real)`,
+			`Ebb.NoTask: tasks: there is no task nowhere (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are real)`,
 		},
 	}
 	for _, test := range tests {

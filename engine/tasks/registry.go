@@ -117,6 +117,8 @@ func (r *Registry) find(name string) (atom.Body, error) {
 		return r.program(resource, rest)
 	case "http", "https":
 		return r.server(resource)
+	case workerScheme:
+		return workersOf(rest)
 	default:
 		return nil, r.unknown(name, resource)
 	}
@@ -162,7 +164,7 @@ func (r *Registry) registered() string {
 }
 
 func (r *Registry) unknown(name, resource string) error {
-	fix := "use exec:PROGRAM or https://…, or map the name to one" + r.registered()
+	fix := "use exec:PROGRAM, https://… or worker:KIND, or map the name to one" + r.registered()
 	if name != resource {
 		return fmt.Errorf("tasks: %s is mapped to %s, which is no task (%s)", name, resource, fix)
 	}

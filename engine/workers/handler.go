@@ -158,11 +158,13 @@ func (h *handler) poll(ctx context.Context, _ *http.Request, body []byte) (any, 
 	if err != nil {
 		return nil, err
 	}
+	defer h.polls.Add(-1)
 	if h.polls.Add(1) > MaxPolls {
-		h.polls.Add(-1)
 		return nil, &problem{http.StatusServiceUnavailable, "busy", fmt.Sprintf("%d workers wait for work already; ask again", MaxPolls)}
 	}
-	defer h.polls.Add(-1)
+	if h.stops(ctx) {
+		return nil, &problem{http.StatusServiceUnavailable, "stopping", "this server gives no work any more, as it is to stop; ask another, or again"}
+	}
 	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait, h.closing)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil //nolint:nilnil // there was nothing
@@ -171,6 +173,23 @@ func (h *handler) poll(ctx context.Context, _ *http.Request, body []byte) (any, 
 		return nil, err
 	}
 	return taskOf(work, lease), nil
+}
+
+// stops reports whether the server is to stop, and is not hasty to say so: a worker
+// that asks in a loop has nobody else to ask.
+func (h *handler) stops(ctx context.Context) bool {
+	select {
+	case <-h.closing:
+	default:
+		return false
+	}
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return true
 }
 
 // seconds returns a time that a request asks for.

@@ -1,6 +1,7 @@
 package workers_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -119,6 +120,50 @@ func TestFail(t *testing.T) {
 		}
 		if a, err = p.store.Atom(t.Context(), "r", "task"); err != nil || a.Attempt != 3 || a.Failure == nil || a.Failure.Code != "NoMoney" || !a.Failure.Final {
 			t.Errorf("the task is %+v (%v)", a, err)
+		}
+	})
+}
+
+// TestStopping: who waits for work when the server is to stop is told that there is
+// none, who asks then that there will be none, and what workers are at can be ended.
+func TestStopping(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, storage.Memory(), once())
+		defer p.stop()
+		p.start(t, "r")
+		_, task := p.ask("poll", `{"kinds":["do"]}`)
+		ctx, stop := context.WithCancel(t.Context())
+		p.handler = workers.Handler(ctx, p.store)
+		time.AfterFunc(5*time.Second, stop)
+		began := time.Now()
+		if status, said := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusNoContent || time.Since(began) != 5*time.Second {
+			t.Errorf("after %v: %d %v", time.Since(began), status, said)
+		}
+		if status, said := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusServiceUnavailable || said["error"] != "stopping" {
+			t.Errorf("then: %d %v", status, said)
+		}
+		if status, said := p.ask(fmt.Sprint(task["id"], "/complete"), `{}`); status != http.StatusOK {
+			t.Errorf("completed: %d %v", status, said)
+		}
+	})
+}
+
+// TestCrowd: no more workers than that wait at once.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+		for range workers.MaxPolls {
+			go p.ask("poll", `{"kinds":["do"]}`)
+		}
+		synctest.Wait()
+		if status, said := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusServiceUnavailable || said["error"] != "busy" {
+			t.Errorf("one more: %d %v", status, said)
+		}
+		time.Sleep(time.Minute)
+		if status, _ := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusNoContent {
+			t.Errorf("when they have gone: %d", status)
 		}
 	})
 }

@@ -16,6 +16,7 @@ var services = map[string]func() string{
 	"postgres":    findPostgres,
 	"conformance": findConformance,
 	"initdb":      findInitdb,
+	"python3":     findPython,
 }
 
 // whereIs says that a service is here and where, or nothing if it is not. One that it does not know counts as here, or
@@ -49,6 +50,14 @@ func findInitdb() string {
 	}
 	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(found) > 0 { // the pattern is well formed
 		return found[0] + " is here"
+	}
+	return ""
+}
+
+// findPython looks along PATH.
+func findPython() string {
+	if at, err := exec.LookPath("python3"); err == nil {
+		return at + " is here"
 	}
 	return ""
 }

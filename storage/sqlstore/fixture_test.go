@@ -295,7 +295,10 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 		Job: "j-parked", Epoch: parked[0].Epoch, ClaimID: parked[0].ClaimID, State: states.JobParked, NotUntil: at(9),
 		Failure: &atom.Failure{Code: "Lost", Message: "three times"},
 	}))
-	must(s.PostJob(ctx, storage.Job{ID: "j-over", Run: "gone", Flow: "leg", RunLabels: map[string]string{"who": "me"}, Created: at(3)}))
+	must(s.PostJob(ctx, storage.Job{
+		ID: "j-over", Run: "gone", Flow: "leg", RunLabels: map[string]string{"who": "me"}, Created: at(3),
+		Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	}))
 	must(s.EndJob(ctx, storage.JobEnd{Job: "j-over", State: states.JobComplete, Failure: &atom.Failure{Code: "Cancelled"}}))
 	must(s.PutSchedule(ctx, storage.Schedule{
 		ID: "nightly", Spec: "TZ=Europe/Rome 30 2 * * *", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Needs: map[string]string{"gpu": "yes"},
@@ -352,6 +355,10 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 				},
 				{ID: "t-done", Path: "B"},
 				{ID: "t-failed", Path: "C"},
+				{
+					ID: "t-leased", Path: "D", Beat: at(3), Queue: "other", Worker: "w", Take: 2, Lease: at(90),
+					Work: atom.MustEncode("what to do"),
+				},
 			},
 		},
 		{

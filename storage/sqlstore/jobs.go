@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	insertJob = `INSERT INTO jobs (id, run, flow, version, input, labels, priority, state, not_until, created, failure, run_labels)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertJob = `INSERT INTO jobs (id, run, flow, version, input, labels, priority, state, not_until, created, failure, run_labels, trace)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	selectJobs = `SELECT n, id, run, flow, version, input, labels, priority, state, not_until, created,
-  epoch, claim, owner, lease, attempts, failure, run_labels, ended FROM jobs`
+  epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace FROM jobs`
 	selectJob = selectJobs + ` WHERE id = ?`
 	// Jobs whose time has come, and those whose lease has run out, are made
 	// unclaimed by whoever looks for such.
@@ -67,6 +67,7 @@ type jobRow struct {
 	Attempts int    `db:"attempts"`
 	Failure  []byte `db:"failure"`
 	Tags     []byte `db:"run_labels"`
+	Trace    string `db:"trace"`
 	Ended    moment `db:"ended"`
 }
 
@@ -79,6 +80,7 @@ func (r *jobRow) job() (storage.Job, error) {
 		ID: r.ID, Run: r.Run, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority,
 		State: states.Job(r.State), NotUntil: r.NotUntil.time(), Created: r.Created.time(), Ended: r.Ended.time(),
 		Epoch: r.Epoch, ClaimID: r.Claim, Owner: r.Owner, Lease: r.Lease.time(), Attempts: r.Attempts, Failure: failure,
+		Trace: r.Trace,
 	}
 	if err := errors.Join(decodeLabels(r.Labels, &job.Labels), decodeLabels(r.Tags, &job.RunLabels)); err != nil {
 		return storage.Job{}, fmt.Errorf("%w: labels of job %q: %w", storage.ErrCorrupt, r.ID, err)

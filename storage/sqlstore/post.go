@@ -21,7 +21,7 @@ func jobArgs(job *storage.Job) ([]any, error) {
 	}
 	return []any{
 		job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
-		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), storage.EncodeFailure(job.Failure), tags,
+		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), storage.EncodeFailure(job.Failure), tags, job.Trace,
 	}, nil
 }
 

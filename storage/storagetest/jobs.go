@@ -36,12 +36,14 @@ func testJobs(t *testing.T, m Maker) {
 	s := m.open(t)
 	j := storage.Job{
 		ID: "j", Run: "r", Flow: "trip", Version: 3, Input: value(1), Labels: map[string]string{"gpu": "yes"},
+		Trace:    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		Priority: 7, State: states.JobScheduled, NotUntil: at(1), Created: at(0),
 	}
 	post(t, s, j)
 	same(t, "job", j, job(t, s))
 	want(t, "PostJob again", s.PostJob(t.Context(), j), storage.ErrExists)
 	want(t, "PostJob without an id", s.PostJob(t.Context(), storage.Job{}), storage.ErrInvalid)
+	want(t, "PostJob with no traceparent", s.PostJob(t.Context(), storage.Job{ID: "k", Trace: "x"}), storage.ErrInvalid)
 
 	got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5})
 	if len(got) != 1 {

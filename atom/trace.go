@@ -1,0 +1,30 @@
+package atom
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+)
+
+// Traceparent returns the W3C traceparent that the run of the call that ctx belongs
+// to was begun under, to be handed on to whoever the task asks; "" when there is
+// none.
+func Traceparent(ctx context.Context) string { return CurrentCall(ctx).Trace }
+
+// traceparents are those of version 00, and of later ones what has its form at the
+// begin (W3C Trace Context, 3.2): version, trace id, parent id, and flags.
+var traceparents = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]{0,100})?$`)
+
+// CheckTraceparent returns an error that says what is wrong when a text is no
+// traceparent as W3C Trace Context has it.
+func CheckTraceparent(text string) error {
+	const noTrace, noParent = "00000000000000000000000000000000", "0000000000000000"
+	parts := traceparents.FindStringSubmatch(text)
+	switch {
+	case parts == nil || parts[1] == "ff" || parts[1] == "00" && parts[4] != "":
+		return fmt.Errorf("%.60q is no traceparent: one is like 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", text)
+	case parts[2] == noTrace || parts[3] == noParent:
+		return fmt.Errorf("the traceparent %s names no trace: neither of its ids may be all zero", text)
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// traceFlag adds the flag of what a run is begun under.
+func traceFlag(flags *pflag.FlagSet, to *string) {
+	flags.StringVar(to, "traceparent", "", "the W3C traceparent that the run is begun under, and hands on to its tasks (default $TRACEPARENT)")
+}
+
+// traceparent returns what a flag says, or the environment, where what is no
+// traceparent counts as none: it is somebody else's.
+func traceparent(flag string) (string, error) {
+	if flag == "" {
+		if text := os.Getenv("TRACEPARENT"); atom.CheckTraceparent(text) == nil {
+			return text, nil
+		}
+		return "", nil
+	}
+	if err := atom.CheckTraceparent(flag); err != nil {
+		return "", usagef("--traceparent: %w", err)
+	}
+	return flag, nil
+}
