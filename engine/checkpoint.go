@@ -165,8 +165,14 @@ func (d *driver) flushEach() error {
 	return nil
 }
 
-// history adds a line to the history, which is the caller's to fill in.
+// history adds a line to the history, which is the caller's to fill in. When none is
+// kept, the line is forgotten.
 func (d *driver) history(kind storage.EntryKind) *storage.Entry {
+	d.lines++
+	if d.e.quiet {
+		d.forgotten = storage.Entry{}
+		return &d.forgotten
+	}
 	d.head.Entries++
 	e := extend(&d.cp.History)
 	e.Seq, e.Kind, e.Time = d.head.Entries, kind, d.now
@@ -176,12 +182,19 @@ func (d *driver) history(kind storage.EntryKind) *storage.Entry {
 // keepEvents appends to the language's own history.
 func (d *driver) keepEvents(cmd *scheduler.Command) {
 	d.dirty = true
+	untold := cmd.Untold
+	if d.e.quiet {
+		untold += int64(len(cmd.Events))
+	}
+	d.head.Events, d.cp.Untold, d.lines = d.head.Events+untold, d.cp.Untold+untold, d.lines+int(cmd.Untold)
 	for i := range cmd.Events {
 		ev := &cmd.Events[i]
-		d.head.Events++
 		entry := d.history(storage.EntryEvent)
-		entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.head.Events, ev.Prev, ev.Type
-		entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.hold(ev.Body)
+		if !d.e.quiet {
+			d.head.Events++
+			entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.head.Events, ev.Prev, ev.Type
+			entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.hold(ev.Body)
+		}
 		d.note(Event{Kind: LanguageEvent, Path: ev.Name, Name: ev.Type})
 	}
 }
@@ -217,12 +230,12 @@ func (d *driver) flush() error {
 const maxEntries = 1000
 
 // room reports whether the checkpoint may grow further.
-func (d *driver) room() bool { return len(d.cp.History) < maxEntries }
+func (d *driver) room() bool { return d.lines < maxEntries }
 
 // renew empties the checkpoint and keeps its room.
 func (d *driver) renew() {
 	empty(&d.cp)
-	d.at = nil
+	d.at, d.lines = nil, 0
 	for _, key := range d.ending {
 		delete(d.grown, key)
 	}

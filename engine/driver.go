@@ -30,21 +30,23 @@ type driver struct {
 	now     time.Time
 	stale   bool // time has passed since now: something was waited for, or called
 
-	head     storage.Head // as it is to be after the next commit
-	cp       storage.Checkpoint
-	at       map[string]int // where in cp.Atoms a path is that has grown; nil while there are few
-	dirty    bool
-	watched  bool // somebody is told of events
-	notes    []Event
-	payloads payloads
-	attempts []attempt          // of the atoms of the plan
-	grown    map[any]*grown     // of open nodes and child flows
-	ending   []any              // keys of grown that are dropped with the next commit
-	earlier  map[string]attempt // of grown atoms that were loaded, by path, until they are met
-	reports  reports
-	broken   atomic.Pointer[StoreError] // what the store said when it failed an atom
-	undos    int64
-	stack    []storage.Undo // top of the undo stack, as far as it was read
+	head      storage.Head // as it is to be after the next commit
+	cp        storage.Checkpoint
+	at        map[string]int // where in cp.Atoms a path is that has grown; nil while there are few
+	lines     int            // of history since the last commit, kept or not
+	dirty     bool
+	watched   bool          // somebody is told of events
+	forgotten storage.Entry // the last line of a history that is not kept
+	notes     []Event
+	payloads  payloads
+	attempts  []attempt          // of the atoms of the plan
+	grown     map[any]*grown     // of open nodes and child flows
+	ending    []any              // keys of grown that are dropped with the next commit
+	earlier   map[string]attempt // of grown atoms that were loaded, by path, until they are met
+	reports   reports
+	broken    atomic.Pointer[StoreError] // what the store said when it failed an atom
+	undos     int64
+	stack     []storage.Undo // top of the undo stack, as far as it was read
 
 	calls     []*call // to be made once what led to them is committed
 	emptied   []*call // room for calls, while there are none

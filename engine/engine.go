@@ -29,6 +29,7 @@ type Engine struct {
 	resolution   scheduler.Options
 	log          hclog.Logger
 	observers    []func(Event)
+	quiet        bool // no history is kept
 	phases       func(run string, phase states.Engine)
 	middleware   []func(next atom.Body) atom.Body
 	inputs       map[string]atom.Value

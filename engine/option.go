@@ -152,6 +152,14 @@ func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
 }
 
+// WithoutHistory keeps no history: neither which states atoms went through, nor what
+// languages tell of runs. Runs are resumed, undone and asked for their results as
+// ever; what shows a history shows none, and an Explain no more than how things stand.
+// It is for runs that are many, short, and looked at by nobody.
+func WithoutHistory() Option {
+	return option(func(e *Engine) error { e.quiet = true; return nil })
+}
+
 // WithPhases calls f each time the engine's own machine goes on: RESUMING, then
 // SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended.
 func WithPhases(f func(run string, phase states.Engine)) Option {

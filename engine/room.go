@@ -27,7 +27,7 @@ func empty(cp *storage.Checkpoint) {
 	cp.Push, cp.Timers = emptied(cp.Push), emptied(cp.Timers)
 	cp.Input, cp.Structure, cp.Forget, cp.Pop, cp.Tokens, cp.Taken = nil, "", nil, 0, nil, nil
 	cp.Outbox, cp.Children, cp.Letters, cp.Labels, cp.Job = nil, nil, nil, nil, nil
-	cp.Head = storage.Head{}
+	cp.Head, cp.Untold = storage.Head{}, 0
 }
 
 func emptied[T any](list []T) []T {

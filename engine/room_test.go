@@ -23,7 +23,7 @@ func TestEmpty(t *testing.T) {
 			f.Set(reflect.New(f.Type().Elem()))
 		case reflect.String:
 			f.SetString("x")
-		case reflect.Int:
+		case reflect.Int, reflect.Int64:
 			f.SetInt(1)
 		case reflect.Struct:
 			cp.Head.Seq = 1

@@ -49,6 +49,7 @@ type Ask struct {
 	Cause  Cause         // what happened
 	Now    time.Time     // when it happened; the only time there is
 	Event  int64         // the number that the next [Event] of the run gets, from 1
+	Quiet  bool          // nobody keeps events or is told of them: the answer may leave them out and count them, see [Growth.Untold]
 	Random func() uint64 // a source of random bits for this answer
 	Token  func() string // makes a token for [Spec.Token], which nobody can guess
 
@@ -122,6 +123,7 @@ type Cause struct {
 // All of an answer is committed at once, together with what it answers.
 type Growth struct {
 	Events   []Event           // what to write into the language's history, in order
+	Untold   int64             // how many events were left out because the question was quiet; they have numbers all the same
 	Memory   atom.Value        // what the flow is to remember; nil leaves it as it was
 	Outer    atom.Value        // of a child: what the run's own flow is to remember; nil leaves it as it was
 	Listen   bool              // the run's own flow may go on with nothing open: it waits to be told something, until its next answer

@@ -230,7 +230,7 @@ func (cp *Checkpoint) Continues(run *Run) error {
 
 // events returns how many lines of the language's history are in cp.
 func (cp *Checkpoint) events() int64 {
-	n := int64(0)
+	n := cp.Untold
 	for i := range cp.History {
 		if cp.History[i].Kind == EntryEvent {
 			n++

@@ -110,6 +110,7 @@ type Checkpoint struct {
 	Forget    []string          // paths of atoms to delete
 	Payloads  []Payload
 	History   []Entry    // continue the run's numbers without a gap
+	Untold    int64      // how many of the language's events have numbers and are not kept; then History has none
 	Push      []Undo     // onto the undo stack; continue its numbers
 	Pop       int        // so many from the undo stack, before Push
 	Timers    []TimerRow // replace those of the same path and kind; a zero Due deletes

@@ -11,23 +11,29 @@ import (
 // BenchmarkStates runs the workloads by themselves.
 func BenchmarkStates(b *testing.B) {
 	for _, w := range workloads(b) {
-		b.Run(w.Name, func(b *testing.B) {
-			m, err := asl.Parse(w.Name, atom.MustEncode(w.Definition).JSON())
+		benchmarkWorkload(b, w, w.Name)
+		benchmarkWorkload(b, w, w.Name+", without history", engine.WithoutHistory())
+	}
+}
+
+func benchmarkWorkload(b *testing.B, w *workload, name string, opts ...engine.Option) {
+	b.Helper()
+	b.Run(name, func(b *testing.B) {
+		m, err := asl.Parse(w.Name, atom.MustEncode(w.Definition).JSON())
+		if err != nil {
+			b.Fatal(err)
+		}
+		input := atom.MustEncode(w.Input)
+		b.ReportAllocs()
+		for b.Loop() {
+			eng, err := engine.New(m.Flow(), opts...)
 			if err != nil {
 				b.Fatal(err)
 			}
-			input := atom.MustEncode(w.Input)
-			b.ReportAllocs()
-			for b.Loop() {
-				eng, err := engine.New(m.Flow())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := eng.Run(b.Context(), "run", engine.Input(input)); err != nil {
-					b.Fatal(err)
-				}
+			if _, err := eng.Run(b.Context(), "run", engine.Input(input)); err != nil {
+				b.Fatal(err)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(w.Transitions), "ns/transition")
-		})
-	}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(w.Transitions), "ns/transition")
+	})
 }

@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -88,5 +89,46 @@ func (d *datum) encoded() atom.Value {
 	return d.text
 }
 
-// tooLarge reports whether the value is beyond what a state may hand on.
-func (d *datum) tooLarge() bool { return len(d.encoded())-1 > MaxPayload || d.huge }
+// tooLarge reports whether the value is beyond what a state may hand on. The text is
+// not made for that where it cannot be.
+func (d *datum) tooLarge() bool {
+	if d.text == nil && d.hasTree && room(d.tree, MaxPayload) >= 0 {
+		return false
+	}
+	return len(d.encoded())-1 > MaxPayload || d.huge
+}
+
+// room returns what is left of so many bytes when the text of a tree has taken what it
+// can take at most; it is negative when that is more.
+func room(tree any, left int) int {
+	if left < 0 {
+		return left
+	}
+	switch v := tree.(type) {
+	case string:
+		return left - escaped*len(v) - len(`"",`)
+	case json.Number:
+		return left - len(v) - len(`,`)
+	case *datum:
+		if v.text == nil && v.hasTree {
+			return room(v.tree, left)
+		}
+		return left - len(v.encoded())
+	case []any:
+		left -= len(`[],`)
+		for _, element := range v {
+			left = room(element, left)
+		}
+		return left
+	case *jsontext.OrderedMap:
+		left -= len(`{},`)
+		for name, value := range v.All() {
+			left = room(value, left-escaped*len(name)-len(`"":`))
+		}
+		return left
+	}
+	return left - len(`false,`)
+}
+
+// escaped is the most bytes that a byte of a text can take in JSON.
+const escaped = len(`\u0000`)

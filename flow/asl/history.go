@@ -16,9 +16,17 @@ import (
 // record writes an event. What it follows from is the event before it in its
 // level.
 func (w *walk) record(e flow.Event) {
-	e.Prev = w.last
-	w.growth.Events = append(w.growth.Events, e)
-	w.last = w.ask.Event + int64(len(w.growth.Events)) - 1
+	if !w.ask.Quiet {
+		e.Prev = w.last
+		w.growth.Events = append(w.growth.Events, e)
+	}
+	w.count()
+}
+
+// count gives an event its number.
+func (w *walk) count() {
+	w.told++
+	w.last = w.ask.Event + w.told - 1
 }
 
 // newDetails begins the details of an event, and ended returns them: nil if there are
@@ -40,6 +48,10 @@ func (w *walk) event(kind string, details atom.Value) {
 func (w *walk) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
 
 func (w *walk) iterationEvent(kind, name string, index int) {
+	if w.ask.Quiet {
+		w.count()
+		return
+	}
 	details := newDetails()
 	details.Number("index", int64(index))
 	details.String("name", name)
@@ -71,7 +83,11 @@ func (w *walk) enter(s *state, input *datum) {
 	w.broken, w.brokeAt = false, 0
 	w.spent += jsonata.MaxSteps - w.steps
 	w.steps, w.before = jsonata.MaxSteps, w.last
-	w.record(flow.Event{Type: enteredTypes[s.kind], Name: s.name, Key: "input", Body: input.encoded()})
+	if w.ask.Quiet {
+		w.count()
+	} else {
+		w.record(flow.Event{Type: enteredTypes[s.kind], Name: s.name, Key: "input", Body: input.encoded()})
+	}
 	w.entered = w.last
 }
 
@@ -106,12 +122,16 @@ func (w *walk) tellBroken() {
 
 // exit ends it.
 func (w *walk) exit(out step) {
+	w.set(out.assigned)
+	if w.ask.Quiet {
+		w.count()
+		return
+	}
 	details := newDetails()
 	if len(out.assigned) > 0 {
 		details.Raw("assignedVariables", writeData(jsontext.NewWriter(), out.assigned).Bytes())
 	}
 	w.record(flow.Event{Type: exitedTypes[w.state.kind], Name: w.state.name, Details: ended(details), Key: "output", Body: out.output.encoded()})
-	w.set(out.assigned)
 }
 
 // succeed ends the level well.

@@ -71,9 +71,9 @@ func (w *walk) level(p *progress) (*flow.End, error) {
 		machine: w.machine, ask: &ask, group: p.group, vars: map[string]*datum{}, visits: map[string]int{}, steps: w.steps, budget: maxInstant + 1,
 		attrs: w.attrs, runInput: w.runInput, drawn: w.drawn,
 	}
-	in.growth.Events = w.growth.Events
+	in.growth.Events, in.told = w.growth.Events, w.told
 	err := in.beginChild()
-	w.growth.Events, w.last = in.growth.Events, in.last
+	w.growth.Events, w.told, w.last = in.growth.Events, in.told, in.last
 	w.attrs, w.runInput, w.drawn = in.attrs, in.runInput, in.drawn
 	w.budget -= maxInstant + 1 - in.budget
 	return in.growth.End, err

@@ -17,6 +17,7 @@ type walk struct {
 	ask     *flow.Ask
 	growth  flow.Growth
 	last    int64 // number of the event that the next one follows from
+	told    int64 // how many events the answer has, left out or not
 
 	vars    map[string]*datum // of this level; nil until they are asked for
 	changed bool              // vars differ from the ask's memory
@@ -68,9 +69,9 @@ type step struct {
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 	w := &walk{machine: m, ask: ask, steps: jsonata.MaxSteps, budget: stepBudget}
 	if err := w.answer(); err != nil {
-		w.growth = flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
-		return w.growth
+		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
+	w.growth.Untold = w.told - int64(len(w.growth.Events))
 	if w.changed {
 		w.growth.Memory = encodeData(w.vars)
 	}

@@ -145,6 +145,7 @@ func (c *commit) write(ctx context.Context, w *session) (err error) {
 
 // events returns how many lines of the language's history are in cp.
 func events(cp *storage.Checkpoint) (n int64) {
+	n = cp.Untold
 	for i := range cp.History {
 		if cp.History[i].Kind == storage.EntryEvent {
 			n++

@@ -67,6 +67,7 @@ type Detail struct {
 	Cause        *flow.Cause              // AskLanguage
 	Part         *Part                    // AskUndo; nil is all of the stack
 	Events       []flow.Event             // Emit
+	Untold       int64                    // Emit: how many more there were, which are only counted
 	Letters, Out []flow.Message           // Tell
 	Labels       map[string]string        // Label
 	Due          time.Time                // Wait, Deadline

@@ -116,8 +116,8 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	if q.letter > 0 {
 		s.emit(Command{Op: Obeyed, Atom: -1, Detail: &Detail{Order: &Order{N: q.letter}}})
 	}
-	if len(g.Events) > 0 {
-		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events}})
+	if len(g.Events) > 0 || g.Untold > 0 {
+		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
 	if q.cause.Kind == flow.Stopped { // the language has been told; it has no say
 		s.endScope(scope, &flow.End{Failure: s.doom})

@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestWithoutHistory runs a machine with and without a history, in memory and on
+// SQLite: the ends are the same, to the numbers of events that causes tell, and
+// nothing is kept of the one without.
+func TestWithoutHistory(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("quiet", []byte(`{"StartAt": "Each", "States": {
+		"Each": {"Type": "Map", "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Pass", "Parameters": {"n.$": "$"}, "End": true}}}, "Next": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 0, "Next": "Broken"},
+		"Broken": {"Type": "Pass", "Parameters": {"x.$": "$.x"}, "End": true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	onDisk := func() storage.Store {
+		s, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	var ends []string
+	for _, c := range []struct {
+		store storage.Store
+		opts  []engine.Option
+		lines bool
+		seen  bool
+	}{
+		{storage.Memory(), nil, true, false},
+		{storage.Memory(), []engine.Option{engine.WithoutHistory()}, false, false},
+		{storage.Memory(), []engine.Option{engine.WithoutHistory()}, false, true},
+		{onDisk(), []engine.Option{engine.WithoutHistory()}, false, false},
+	} {
+		told := 0
+		opts := append([]engine.Option{engine.WithStore(c.store)}, c.opts...)
+		if c.seen { // who observes is told all the same
+			opts = append(opts, engine.WithObserver(func(ev engine.Event) {
+				if ev.Kind == engine.LanguageEvent {
+					told++
+				}
+			}))
+		}
+		eng, err := engine.New(m.Flow(), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := eng.Run(t.Context(), "run", engine.Input(atom.MustEncode(make([]int, 1200))))
+		if res == nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, err.Error())
+		kept, err := c.store.History(t.Context(), "run", 0, 10)
+		if err != nil || len(kept) > 0 != c.lines {
+			t.Errorf("%d lines of history, %v", len(kept), err)
+		}
+		if c.seen && int64(told) != res.Run.Events || res.Run.Events < 4*1200 {
+			t.Errorf("told of %d events of %d", told, res.Run.Events)
+		}
+	}
+	for _, end := range ends[1:] {
+		if end != ends[0] {
+			t.Errorf("ends with %q; with a history %q", end, ends[0])
+		}
+	}
+}
