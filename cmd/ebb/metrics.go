@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,33 +16,150 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // metrics count what a process does. Nothing is labelled by run.
 type metrics struct {
-	registry *prometheus.Registry
-	runs     *prometheus.CounterVec
-	atoms    *prometheus.HistogramVec
-	retries  *prometheus.CounterVec
+	registry    *prometheus.Registry
+	runs        *prometheus.CounterVec
+	atoms       *prometheus.HistogramVec
+	retries     *prometheus.CounterVec
+	claims      *prometheus.CounterVec
+	lost        prometheus.Counter
+	checkpoints prometheus.Histogram
+	fenced      prometheus.Counter
+
+	mu    sync.Mutex
+	names map[string]bool // of atoms, as they are told of
 }
 
-func newMetrics(store storage.Store) *metrics {
+func newMetrics(store *sqlstore.Store) *metrics {
+	count := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ebb_runs_total", Help: "Runs that came to rest in a state while this process drove them.",
-		}, []string{"flow", "state"}),
+		runs:     count("ebb_runs_total", "Runs that came to rest in a state while this process drove them.", "flow", "state"),
 		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ebb_atom_seconds", Help: "How long attempts of atoms took, by what was done and how they ended.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
-		}, []string{"flow", "op", "state"}),
-		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ebb_atom_retries_total", Help: "Attempts of atoms that failed and are made again.",
-		}, []string{"flow"}),
+		}, []string{"flow", "atom", "op", "state"}),
+		retries: count("ebb_atom_retries_total", "Attempts of atoms that failed and are made again.", "flow"),
+		claims:  count("ebb_claims_total", "Jobs that this process claimed, and looks for some that found none or failed.", "result"),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ebb_claim_lost_total", Help: "Claims of jobs that this process had, and that were another's when it used them.",
+		}),
+		checkpoints: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ebb_checkpoint_seconds", Help: "How long commits of steps of runs took.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16), //nolint:mnd // 0.1 ms to 3 s
+		}),
+		fenced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ebb_fenced_writes_total", Help: "Writes that were refused, as the run had another owner by then.",
+		}),
+		names: map[string]bool{},
 	}
-	m.registry.MustRegister(m.runs, m.atoms, m.retries, &boardCollector{store},
+	for _, result := range []string{claimedResult, noneResult, errorResult} {
+		m.claims.WithLabelValues(result)
+	}
+	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
+	}
+	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, &boardCollector{store},
+		of("ebb_notify_received_total", "Times that another process told this one that something came.", func(c sqlstore.Counts) int64 { return c.Told }),
+		of("ebb_poll_found_total", "Jobs that were claimed without anybody having told of them: many where notifications do not arrive.",
+			func(c sqlstore.Counts) int64 { return c.Found }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// The results of looks for jobs.
+const (
+	claimedResult = "claimed"
+	noneResult    = "none"
+	errorResult   = "error"
+)
+
+// maxNames bounds how many atoms are told apart; the others are told of together.
+const maxNames = 500
+
+var repeated = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
+
+// name returns an atom's name without its iterations and visits, of which there may
+// be any number.
+func (m *metrics) name(path string) string {
+	name := repeated.ReplaceAllString(path, "")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.names[name] {
+		if len(m.names) == maxNames {
+			return "(other)"
+		}
+		m.names[name] = true
+	}
+	return name
+}
+
+// A measured store counts what it is asked for.
+type measured struct {
+	*sqlstore.Store
+
+	m *metrics
+}
+
+// Commit counts commits, and those that were refused.
+func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	began := time.Now()
+	err := s.Store.Commit(ctx, claim, cp)
+	switch {
+	case err == nil:
+		s.m.checkpoints.Observe(time.Since(began).Seconds())
+	case errors.Is(err, storage.ErrFenced):
+		s.m.fenced.Inc()
+	}
+	return err
+}
+
+// ClaimJobs counts jobs, and looks in vain.
+func (s *measured) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+	list, err := s.Store.ClaimJobs(ctx, q)
+	switch {
+	case err != nil && ctx.Err() != nil: // it is to stop
+	case err != nil:
+		s.m.claims.WithLabelValues(errorResult).Inc()
+	case len(list) == 0:
+		s.m.claims.WithLabelValues(noneResult).Inc()
+	default:
+		s.m.claims.WithLabelValues(claimedResult).Add(float64(len(list)))
+	}
+	return list, err
+}
+
+// Create counts runs of jobs that were another's by then.
+func (s *measured) Create(ctx context.Context, run storage.Run) error {
+	err := s.Store.Create(ctx, run)
+	s.claimLost(run.Job != "", err)
+	return err
+}
+
+// RenewJob counts claims that were lost.
+func (s *measured) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+	err := s.Store.RenewJob(ctx, id, epoch, claim, lease)
+	s.claimLost(true, err)
+	return err
+}
+
+// EndJob counts claims that were lost.
+func (s *measured) EndJob(ctx context.Context, end storage.JobEnd) error {
+	err := s.Store.EndJob(ctx, end)
+	s.claimLost(end.ClaimID != "", err)
+	return err
+}
+
+func (s *measured) claimLost(claimed bool, err error) {
+	if claimed && errors.Is(err, storage.ErrFenced) {
+		s.m.lost.Inc()
+	}
 }
 
 func (m *metrics) handler() http.Handler {
@@ -56,7 +176,7 @@ func (m *metrics) observe(ev engine.Event) {
 		m.retries.WithLabelValues(ev.Flow).Inc()
 	default:
 		if op := operation(ev.To); op != "" {
-			m.atoms.WithLabelValues(ev.Flow, op, ev.To).Observe(ev.Duration.Seconds())
+			m.atoms.WithLabelValues(ev.Flow, m.name(ev.Path), op, ev.To).Observe(ev.Duration.Seconds())
 		}
 	}
 }

@@ -33,7 +33,8 @@ them, and give the room back to the file system. --keep says how long, for all r
 those of a flow that ended in a state (trip:REVERTED=forever); the closest counts.
 What no --keep is for is kept. Ages are in days (d), weeks (w), hours (h) and so on.
 
-A run that was begun by another is kept as long as that is.`,
+A run that was begun by another is kept as long as that is. Jobs that have ended go
+with their runs, and those without a run as long ago as the runs of their flow do.`,
 		Example: `  ebb prune --keep 30d --keep :FAILURE=90d --keep trip:REVERTED=forever --dry-run`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,7 +83,7 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 	if err != nil {
 		return err
 	}
-	pruned, given := 0, int64(0)
+	pruned, ended, given := 0, 0, int64(0)
 	err = s.withFile(ctx, func(store *sqlstore.Store) error {
 		for batch := range slices.Chunk(ids, purgeBatch) {
 			n, err := store.Purge(ctx, batch...)
@@ -92,7 +93,7 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 			pruned += n
 		}
 		var err error
-		if pruned > 0 {
+		if ended, err = pruneJobs(ctx, store, policy, time.Now()); err == nil && pruned+ended > 0 {
 			given, err = store.Vacuum(ctx)
 		}
 		return unreachable(err)
@@ -103,11 +104,43 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 	if s.output == asJSON {
 		return newJSON(s.out).Encode(struct {
 			Pruned int   `json:"pruned"`
+			Jobs   int   `json:"jobs"`
 			Bytes  int64 `json:"bytes"` // given back to the file system
-		}{pruned, given})
+		}{pruned, ended, given})
 	}
-	_, err = fmt.Fprintf(s.out, "%s deleted, %.1f MB given back\n", count(pruned, "run"), float64(given)/1e6)
+	jobs := ""
+	if ended > 0 {
+		jobs = " and " + count(ended, "job")
+	}
+	_, err = fmt.Fprintf(s.out, "%s%s deleted, %.1f MB given back\n", count(pruned, "run"), jobs, float64(given)/1e6)
 	return err
+}
+
+// pruneJobs deletes the jobs that ended longer ago than they are to be kept, and
+// whose runs are gone, or never were. Of what they ended as their runs tell, so what
+// is said of a state is not said of them.
+func pruneJobs(ctx context.Context, store storage.Jobs, policy retention, now time.Time) (pruned int, err error) {
+	var flows []string // that have a rule of their own
+	for _, rule := range policy {
+		if rule.flow != "" && rule.state == states.FlowPending {
+			flows = append(flows, rule.flow)
+		}
+	}
+	for _, rule := range policy {
+		if rule.state != states.FlowPending || rule.age == forever {
+			continue
+		}
+		q := storage.JobPurge{Before: now.Add(-rule.age), Flow: rule.flow, Limit: purgeBatch}
+		if rule.flow == "" {
+			q.Except = flows
+		}
+		for n := purgeBatch; n == purgeBatch; pruned += n {
+			if n, err = store.PurgeJobs(ctx, q); err != nil {
+				return pruned, err
+			}
+		}
+	}
+	return pruned, nil
 }
 
 // outdated calls f with each run that ended longer ago than it is to be kept.

@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/engine/workers"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // serveFlags are the flags of ebb serve.
@@ -106,13 +107,14 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		}
 		return nil
 	}
-	return s.withStore(ctx, func(store storage.Store) error {
+	return s.withFile(ctx, func(file *sqlstore.Store) error {
+		m := newMetrics(file)
+		store := &measured{file, m}
 		for _, d := range defs {
 			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
 				return unreachable(err)
 			}
 		}
-		m := newMetrics(store)
 		opts := []engine.Option{engine.WithObserver(m.observe)}
 		if f.sink != "" {
 			opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))

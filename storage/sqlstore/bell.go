@@ -26,6 +26,9 @@ type bell struct {
 	tell   func()      // tells other processes; nil where they look themselves
 	others atomic.Bool // another process has written since somebody looked who cares
 
+	told atomic.Int64 // how often others have told that something came
+	last atomic.Int64 // when anybody has, in microseconds
+
 	mu      sync.Mutex
 	ring    chan struct{} // nil when nobody waits
 	version int64         // of the database, as last seen
@@ -55,10 +58,18 @@ func (b *bell) rung() <-chan struct{} {
 
 // rang says that this process has written what others may wait for.
 func (b *bell) rang() {
+	b.last.Store(time.Now().UnixMicro())
 	b.sound()
 	if b.tell != nil {
 		b.tell()
 	}
+}
+
+// heard passes on what another process has told.
+func (b *bell) heard() {
+	b.told.Add(1)
+	b.last.Store(time.Now().UnixMicro())
+	b.sound()
 }
 
 // sound wakes those who wait in this process.
@@ -85,7 +96,7 @@ func (b *bell) watch(ring <-chan struct{}) {
 		case <-pause.C:
 		}
 		if b.changed(context.Background()) {
-			b.sound()
+			b.heard()
 			return
 		}
 		if time.Since(begun) > quiet {

@@ -12,20 +12,28 @@ type Counts struct {
 	// the log and, when all of it was copied, once for the database; and once for
 	// the first commit of each log that begins anew.
 	Syncs int64
+
+	// Told is how often other processes have told this one that something came, and
+	// Found how many jobs were claimed that nobody had told of: many where what
+	// processes tell each other does not arrive.
+	Told, Found int64
 }
 
-// Counts returns what this store has written since it was opened.
+// Counts returns what this store has written and was told since it was opened.
 func (s *Store) Counts() Counts {
 	if s.writer == nil {
 		return Counts{}
 	}
 	c := &s.writer.counts
-	return Counts{Commits: c.commits.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load()}
+	return Counts{
+		Commits: c.commits.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load(),
+		Told: s.bell.told.Load(), Found: c.found.Load(),
+	}
 }
 
 // counts are Counts in the making.
 type counts struct {
-	commits, rows, bytes, syncs atomic.Int64
+	commits, rows, bytes, syncs, found atomic.Int64
 
 	log    atomic.Int64 // pages of the log when it was copied last
 	copied atomic.Int64 // pages of the log that are in the database

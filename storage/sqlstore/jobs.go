@@ -122,6 +122,11 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	if err != nil {
 		return nil, err
 	}
+	for i := range claimed {
+		if j := &claimed[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
+			s.writer.counts.found.Add(1)
+		}
+	}
 	return claimed, nil
 }
 

@@ -280,7 +280,7 @@ func (k *keeper) listen(ctx context.Context, conn *pgx.Conn, until time.Time) er
 	k.mu.Unlock()
 	switch {
 	case err == nil && n.Payload != k.owner.ID:
-		k.bell.sound()
+		k.bell.heard()
 	case err != nil && ctx.Err() == nil:
 		return err
 	case conn.IsClosed():

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/sqlboard"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// tripInput is what the runs of the test of metrics are begun with.
+type tripInput struct {
+	N int `json:"n"`
+}
+
+// metricFlow books, pays, which is tried three times, and fails for odd numbers.
+func metricFlow() flow.Node {
+	book := atom.Untyped("book", func(context.Context, atom.Values) (any, error) { return 1, nil },
+		func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil }, atom.As("booked"))
+	tried := map[int]int{}
+	pay := atom.Func("pay", func(_ context.Context, in tripInput) (int, error) {
+		if tried[in.N]++; tried[in.N] < 3 {
+			return 0, errors.New("busy")
+		}
+		if in.N%2 == 1 {
+			return 0, atom.Errorf("Full", "no room")
+		}
+		return in.N, nil
+	}, atom.As("paid"), atom.Attempts(3, atom.Constant(time.Millisecond)))
+	return flow.Linear("trip", book, pay)
+}
+
+// TestMetrics scrapes what a conductor counted of some runs, and compares it with
+// what their histories say.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(context.Background(), filepath.Join(t.TempDir(), "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m := newMetrics(store)
+	c, err := conductor.New(&measured{store, m}, conductor.NewCatalog().Add(1, metricFlow()),
+		conductor.WithEngine(engine.WithObserver(m.observe)), conductor.WithSlots(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	board := sqlboard.New(store, jobs.Policy{})
+	const all = 5
+	for i := range all {
+		if _, err := board.Post(t.Context(), jobs.Job{ID: fmt.Sprint(i), Flow: "trip", Input: tripInput{i}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(id string, labels map[string]string) {
+		t.Helper()
+		if _, err := board.Post(t.Context(), jobs.Job{ID: id, Flow: "trip", Labels: labels, Input: tripInput{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post("waits", map[string]string{"gpu": "yes"})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- c.Run(ctx) }()
+	for left := all; left > 0; {
+		done, err := store.JobList(t.Context(), storage.JobQuery{States: []states.Job{states.JobComplete}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = all - len(done)
+		look := time.NewTimer(10 * time.Millisecond)
+		<-look.C
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+
+	want := fromHistories(t, store)
+	want[`ebb_claims_total{result="claimed"}`] = all
+	want[`ebb_claims_total{result="error"}`] = 0
+	want[`ebb_claim_lost_total`] = 0
+	want[`ebb_fenced_writes_total`] = 0
+	want[`ebb_notify_received_total`] = 0
+	want[`ebb_poll_found_total`] = 0 // all was posted by this process
+	for _, state := range []string{"CLAIMED", "SCHEDULED", "PARKED"} {
+		want[fmt.Sprintf(`ebb_jobs{state=%q}`, state)] = 0
+	}
+	want[`ebb_jobs{state="UNCLAIMED"}`] = 1
+	got := scraped(t, m)
+	if got[`ebb_claims_total{result="none"}`] < 1 { // it looks as often as it likes
+		t.Error("it never looked in vain")
+	}
+	if age := got[`ebb_oldest_unclaimed_seconds`]; age <= 0 || age > 3600 {
+		t.Errorf("the oldest job has waited for %v s", age)
+	}
+	for _, unsteady := range []string{`ebb_claims_total{result="none"}`, `ebb_oldest_unclaimed_seconds`} {
+		delete(got, unsteady)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what is counted differs from what was done (-done +counted):\n%s", diff)
+	}
+}
+
+// fromHistories counts what was done.
+func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
+	t.Helper()
+	want := map[string]float64{}
+	runs, err := store.Runs(t.Context(), storage.RunQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range runs {
+		run := &runs[i]
+		want[fmt.Sprintf(`ebb_runs_total{flow="trip",state=%q}`, run.State)]++
+		want[`ebb_checkpoint_seconds_count`] += float64(run.Seq)
+		history, err := store.History(t.Context(), run.ID, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range history {
+			if e.Kind != storage.EntryAtom || e.Path != "book" && e.Path != "pay" {
+				continue
+			}
+			switch to := states.Task(e.To); to {
+			case states.TaskRetrying:
+				want[`ebb_atom_retries_total{flow="trip"}`]++
+			default:
+				if op := operation(to.String()); op != "" {
+					want[fmt.Sprintf(`ebb_atom_seconds_count{atom=%q,flow="trip",op=%q,state=%q}`, e.Path, op, to)]++
+				}
+			}
+		}
+	}
+	return want
+}
+
+// scraped returns what is counted, but for sums and buckets.
+func scraped(t *testing.T, m *metrics) map[string]float64 {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	got := map[string]float64{}
+	for line := range strings.Lines(w.Body.String()) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || !strings.HasPrefix(name, "ebb_") || strings.Contains(name, "_bucket{") || strings.Contains(name, "_sum") {
+			continue
+		}
+		var n float64
+		if _, err := fmt.Sscan(value, &n); err != nil {
+			t.Fatal(line, err)
+		}
+		got[name] = n
+	}
+	return got
+}
+
+// TestMetricsOfStolen: what is claimed, and is another's when it is used, is counted.
+func TestMetricsOfStolen(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ebb.db")
+	var stores [2]*sqlstore.Store
+	for i := range stores {
+		var err error
+		if stores[i], err = sqlstore.Open(context.Background(), file); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := stores[i].Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	m := newMetrics(stores[0])
+	s := &measured{stores[0], m}
+	if err := s.Create(t.Context(), storage.Run{ID: "a", Flow: "f"}); err != nil {
+		t.Fatal(err)
+	}
+	stale := storage.Claim{Run: "a", Fence: 7, ID: "stale"}
+	if err := s.Commit(t.Context(), stale, &storage.Checkpoint{}); !errors.Is(err, storage.ErrFenced) {
+		t.Fatal(err)
+	}
+	if err := stores[1].PostJob(t.Context(), storage.Job{ID: "j", Flow: "f"}); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: -time.Second})
+	if err != nil || len(lost) != 1 {
+		t.Fatal(lost, err)
+	}
+	if stolen, err := stores[1].ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour}); err != nil || len(stolen) != 1 {
+		t.Fatal(stolen, err)
+	}
+	for _, err := range []error{
+		s.RenewJob(t.Context(), "j", lost[0].Epoch, lost[0].ClaimID, time.Hour),
+		s.EndJob(t.Context(), storage.JobEnd{Job: "j", Epoch: lost[0].Epoch, ClaimID: lost[0].ClaimID, State: states.JobComplete}),
+	} {
+		if !errors.Is(err, storage.ErrFenced) {
+			t.Error(err)
+		}
+	}
+	got := scraped(t, m)
+	if got[`ebb_fenced_writes_total`] != 1 || got[`ebb_claim_lost_total`] != 2 {
+		t.Errorf("counted %v", got)
+	}
+	for i := range 2 * maxNames {
+		m.name(fmt.Sprint("Ship[", i, "]/Pack#", i))
+		m.name(fmt.Sprint("page-", i))
+	}
+	names := slices.Sorted(maps.Keys(m.names))
+	if len(names) != maxNames || names[0] != "Ship/Pack" || m.name("page-9999") != "(other)" || m.name("Ship[9]/Pack#2") != "Ship/Pack" {
+		t.Errorf("%d atoms are told apart: %.3v", len(names), names)
+	}
+}
