@@ -156,7 +156,10 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	if ended {
 		d.head.Outcome, d.head.Output, d.head.Ended = storage.Unfinished, storage.Held{}, time.Time{}
 	}
-	e.log.Info("run begins", "run", d.claim.Run, "flow", d.plan.Flow, "state", snap.Run.State)
+	tells := e.log.IsInfo() // or what is told would be put together for nobody
+	if tells {
+		e.log.Info("run begins", "run", d.claim.Run, "flow", d.plan.Flow, "state", snap.Run.State)
+	}
 	if err := d.live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
 	} else if err != nil {
@@ -164,7 +167,9 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 		d.letGo(err)
 		return nil, err
 	}
-	e.log.Info("run rests", "run", d.claim.Run, "state", d.head.State)
+	if tells {
+		e.log.Info("run rests", "run", d.claim.Run, "state", d.head.State)
+	}
 	return d.result(snap.Run)
 }
 

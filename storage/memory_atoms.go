@@ -28,10 +28,13 @@ func (m *memoryAtoms) put(path string, record []byte) {
 	m.rows[at] = append(m.rows[at][:0], record...)
 }
 
+// firstPlaces is how many records there is a place for at first.
+const firstPlaces = 8
+
 // add makes a place for a record.
 func (m *memoryAtoms) add(path string) (at int32) {
 	if m.places == nil {
-		m.places = map[string]int32{}
+		m.places, m.rows = map[string]int32{}, make([][]byte, 0, firstPlaces)
 	}
 	if last := len(m.free) - 1; last >= 0 {
 		at, m.free = m.free[last], m.free[:last]

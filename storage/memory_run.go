@@ -282,6 +282,10 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 	}
 }
 
+// firstRows is how many bytes a part of the history begins with: that of a few
+// atoms.
+const firstRows = 256
+
 // remember appends to the history.
 func (r *memoryRun) remember(entries []Entry) {
 	if len(entries) == 0 {
@@ -289,7 +293,7 @@ func (r *memoryRun) remember(entries []Entry) {
 	}
 	last := len(r.history) - 1
 	if last < 0 || len(r.history[last].rows) >= chunkSize {
-		r.history = append(r.history, historyChunk{first: entries[0].Seq})
+		r.history = append(r.history, historyChunk{first: entries[0].Seq, rows: make([]byte, 0, firstRows)})
 		last++
 	}
 	r.history[last].rows = AppendHistory(r.history[last].rows, entries)

@@ -85,6 +85,7 @@ func New(plan *flow.Plan, opt Options, input map[string]atom.Value, whole atom.V
 		rec:      make([]Record, len(plan.Atoms)),
 		nodes:    make([]counters, len(plan.Nodes)),
 		ready:    make([]bool, len(plan.Atoms)),
+		work:     make([]int32, 0, 16),
 		selected: make([]bool, len(plan.Atoms)),
 		deciding: -1,
 	}
