@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/cloudevents"
-	"github.com/ebbflow/ebb/engine/workers"
+	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -51,7 +51,8 @@ Each flag can also be written to a file (--config), or given by the environment 
 EBB_SLOTS and so on: a flag goes before the environment, and that before the file.
 
 On the address of --listen: /livez, /readyz and /metrics (for Prometheus); and POST
-/events takes CloudEvents for the runs that wait for them, or with ?run= for one.
+/events takes CloudEvents for the runs that wait for them, or with ?run= for one;
+/tasks/ is where workers ask for tasks.
 Those that runs send go to --sink.`,
 		Example: `  ebb serve trip.asl.json --slots 16
   ebb serve --offer gpu=a100 --listen off
@@ -127,7 +128,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		mux.Handle("/", c.Health())
 		mux.Handle("GET /metrics", m.handler())
 		mux.Handle("POST /events", cloudevents.Handler(store))
-		mux.Handle("/tasks/", workers.Handler(ctx, store))
+		mux.Handle("/tasks/", dispatch.Handler(ctx, store))
 		return s.conduct(ctx, c, mux, door)
 	})
 }

@@ -55,7 +55,7 @@ func TestPythonWorker(t *testing.T) {
 		t.Fatalf("it said %q (%v)", first, err)
 	}
 	worker := exec.CommandContext(context.WithoutCancel(t.Context()), python, filepath.Join(example, "worker.py"), address)
-	worker.Stderr = os.Stderr
+	worker.Stderr = t.Output()
 	out, err := worker.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

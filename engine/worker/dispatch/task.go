@@ -1,4 +1,4 @@
-package workers
+package dispatch
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/workers/worker"
+	"github.com/ebbflow/ebb/engine/worker"
 )
 
 func taskOf(w *engine.Work, lease time.Duration) *worker.Task {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/workers"
-	"github.com/ebbflow/ebb/engine/workers/worker"
+	"github.com/ebbflow/ebb/engine/worker"
+	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -57,7 +57,7 @@ func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worke
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	w := worker.Worker{URL: "http://ebb/", Name: "w", Do: do, Lease: 9 * time.Second}
-	w.Client = &http.Client{Transport: &direct{workers.Handler(ctx, store), lose}}
+	w.Client = &http.Client{Transport: &direct{dispatch.Handler(ctx, store), lose}}
 	ended := make(chan error, 2)
 	go func() { ended <- eng.Serve(ctx) }()
 	go func() { ended <- w.Run(ctx) }()
@@ -174,7 +174,7 @@ func TestLetGo(t *testing.T) {
 // TestRefused: a worker that the server refuses ends, and says why.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(), storage.Memory())}}}
+	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: dispatch.Handler(t.Context(), storage.Memory())}}}
 	refused, ok := errors.AsType[*worker.Refused](w.Run(t.Context()))
 	if !ok || refused.Status != http.StatusBadRequest || refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
 		t.Errorf("it ended with %v", refused)

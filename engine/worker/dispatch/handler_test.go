@@ -1,4 +1,4 @@
-package workers_test
+package dispatch_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/workers"
+	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -134,7 +134,7 @@ func TestStopping(t *testing.T) {
 		p.start(t, "r")
 		_, task := p.ask("poll", `{"kinds":["do"]}`)
 		ctx, stop := context.WithCancel(t.Context())
-		p.handler = workers.Handler(ctx, p.store)
+		p.handler = dispatch.Handler(ctx, p.store)
 		time.AfterFunc(5*time.Second, stop)
 		began := time.Now()
 		if status, said := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusNoContent || time.Since(began) != 5*time.Second {
@@ -153,8 +153,8 @@ func TestStopping(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
-		for range workers.MaxPolls {
+		p := &place{handler: dispatch.Handler(t.Context(), storage.Memory())}
+		for range dispatch.MaxPolls {
 			go p.ask("poll", `{"kinds":["do"]}`)
 		}
 		synctest.Wait()
@@ -171,7 +171,7 @@ func TestCrowd(t *testing.T) {
 // TestRefused: what is not as it should be is refused, with what to do instead.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+	p := &place{handler: dispatch.Handler(t.Context(), storage.Memory())}
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
 		path, body string

@@ -1,4 +1,4 @@
-package workers_test
+package dispatch_test
 
 import (
 	"fmt"

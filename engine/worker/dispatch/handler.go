@@ -1,4 +1,4 @@
-package workers
+package dispatch
 
 import (
 	"context"
@@ -23,7 +23,7 @@ const (
 	// MaxBody is how long the body of a request may be, in bytes.
 	MaxBody = atom.MaxValue + 64<<10
 	// MaxPolls is how many workers may wait for work at one handler at once.
-	MaxPolls = 1000
+	MaxPolls = 500
 
 	maxKinds     = storage.MaxQueues
 	maxName      = storage.MaxID

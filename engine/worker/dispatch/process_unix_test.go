@@ -1,6 +1,6 @@
 //go:build unix
 
-package workers_test
+package dispatch_test
 
 import (
 	"bufio"
@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/workers"
-	"github.com/ebbflow/ebb/engine/workers/worker"
+	"github.com/ebbflow/ebb/engine/worker"
+	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -142,7 +142,7 @@ func testStopped(t *testing.T, dsn string) {
 			t.Error(err)
 		}
 	}()
-	server := httptest.NewServer(workers.Handler(t.Context(), store))
+	server := httptest.NewServer(dispatch.Handler(t.Context(), store))
 	defer server.Close()
 	p.start(t, "r")
 
