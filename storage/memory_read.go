@@ -58,7 +58,7 @@ func (q *RunQuery) matches(r *Run) bool {
 			return false
 		}
 	}
-	return (q.Flow == "" || q.Flow == r.Flow) &&
+	return (q.Flow == "" || q.Flow == r.Flow) && (!q.Top || r.Parent == "") &&
 		(len(q.States) == 0 || slices.Contains(q.States, r.State)) &&
 		(q.Due.IsZero() || r.Owner == "" && !r.Due.IsZero() && !r.Due.After(q.Due))
 }

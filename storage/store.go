@@ -378,6 +378,7 @@ type RunQuery struct {
 	States []states.Flow     // any of these; none is every state
 	Labels map[string]string // all of these
 	Due    time.Time         // runs due by then that no live owner has, if not zero
+	Top    bool              // those that no other run began
 	Before string            // after the run of this id in the listing, for paging
 	Limit  int               // 0 is all
 }

@@ -17,11 +17,12 @@ import (
 
 // listFlags are the flags of ebb list.
 type listFlags struct {
-	flow   string
-	states []string
-	labels []string
-	limit  int
-	before string
+	flow     string
+	states   []string
+	labels   []string
+	limit    int
+	before   string
+	children bool
 }
 
 func (s *session) listCommand() *cobra.Command {
@@ -29,7 +30,8 @@ func (s *session) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List runs, newest first",
-		Long: `List runs, newest first, as many as --limit says. When there are more, the line to
+		Long: `List runs, newest first, as many as --limit says; with --children also those that
+other runs have begun, such as the items of a distributed Map. When there are more, the line to
 call for the next ones is told on standard error.`,
 		Example: `  ebb list --state RUNNING,SUSPENDED
   ebb list --flow trip --label team=billing --label region=eu`,
@@ -48,12 +50,13 @@ call for the next ones is told on standard error.`,
 	flags.StringSliceVar(&f.states, "state", nil, "only runs in one of these states, such as RUNNING,SUSPENDED")
 	flags.StringArrayVar(&f.labels, "label", nil, "only runs with this label, KEY=VALUE; with all of them when repeated")
 	flags.IntVar(&f.limit, "limit", 50, "how many at most; 0 is all")
+	flags.BoolVar(&f.children, "children", false, "also runs that other runs have begun")
 	flags.StringVar(&f.before, "before", "", "only runs that are older than this one")
 	return cmd
 }
 
 func (f *listFlags) query() (storage.RunQuery, error) {
-	q := storage.RunQuery{Flow: f.flow, Limit: f.limit, Before: f.before}
+	q := storage.RunQuery{Flow: f.flow, Top: !f.children, Limit: f.limit, Before: f.before}
 	if f.limit < 0 {
 		return q, usagef("--limit %d: want 0 for all, or more", f.limit)
 	}

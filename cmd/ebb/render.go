@@ -66,9 +66,7 @@ type row struct {
 // lines returns what a run looks like at a time. It depends on nothing else.
 func (t *tree) lines(now time.Time, p page) []string {
 	var rows []row
-	for i, s := range t.top.children {
-		rows = s.rows(rows, "", i == len(t.top.children)-1, now)
-	}
+	rows = t.top.below(rows, "", now)
 	lines := append([]string{p.title(t, now)}, p.table(rows)...)
 	if len(t.undone) == 0 {
 		return lines
@@ -113,9 +111,17 @@ func (s *step) rows(rows []row, indent string, last bool, now time.Time) []row {
 	case !s.began.IsZero() && s.state == states.TaskRunning && !s.timer:
 		r.took = span(now.Sub(s.began))
 	}
-	rows = append(rows, r)
-	for i, c := range s.children {
-		rows = c.rows(rows, indent+under, i == len(s.children)-1, now)
+	return s.below(append(rows, r), indent+under, now)
+}
+
+// below appends the rows of all below a step.
+func (s *step) below(rows []row, indent string, now time.Time) []row {
+	shown, rest := s.few()
+	for i, c := range shown {
+		rows = c.rows(rows, indent, rest == "" && i == len(shown)-1, now)
+	}
+	if rest != "" {
+		rows = append(rows, row{head: indent + "└ …", detail: rest})
 	}
 	return rows
 }

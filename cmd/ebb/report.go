@@ -80,15 +80,23 @@ func (s *session) page() page {
 	return page{width: width, colour: os.Getenv("NO_COLOR") == ""}
 }
 
-// A lineReporter writes a line for each change.
+// A lineReporter writes a line for each change, but of those that are many.
 type lineReporter struct {
 	out, errs io.Writer
+	many      tally
 }
 
 func (r *lineReporter) happened(ev engine.Event) {
 	c, ok := observed(ev)
 	if !ok || c.path == "" {
 		return // the end is told by rested
+	}
+	instead, each := r.many.told(&c)
+	if instead != "" {
+		fmt.Fprintln(r.out, clock(c.at, time.TimeOnly), instead)
+	}
+	if !each {
+		return
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), plainText(c.path), c.to)

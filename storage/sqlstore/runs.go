@@ -282,6 +282,9 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 	if q.Flow != "" {
 		and("o.flow = ?", q.Flow)
 	}
+	if q.Top {
+		and("o.parent = ''")
+	}
 	if len(q.States) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.States)), ", ")
 		in := make([]any, len(q.States))

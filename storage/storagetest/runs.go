@@ -123,7 +123,7 @@ func testRuns(t *testing.T, m Maker) {
 		r := run(id)
 		r.Labels = map[string]string{"odd": strconv.FormatBool(i%2 == 1), "id": id}
 		if i > 2 {
-			r.Flow = "tour"
+			r.Flow, r.Parent = "tour", "a"
 		}
 		create(t, s, r)
 	}
@@ -139,6 +139,7 @@ func testRuns(t *testing.T, m Maker) {
 		{"page", storage.RunQuery{Limit: 2, Before: "d"}, "cb"},
 		{"last page", storage.RunQuery{Limit: 9, Before: "b"}, "a"},
 		{"beyond", storage.RunQuery{Before: "a"}, ""},
+		{"begun by no other", storage.RunQuery{Top: true}, "cba"},
 		{"flow", storage.RunQuery{Flow: "tour"}, "ed"},
 		{"state", storage.RunQuery{States: []states.Flow{states.FlowSuccess}}, "b"},
 		{"states", storage.RunQuery{States: []states.Flow{states.FlowSuccess, states.FlowReverted}}, "db"},
