@@ -215,6 +215,7 @@ func (s *Store) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *
 	var n int64
 	var limited *storage.LimitedError
 	err := s.update(ctx, &write{
+		makes: 1,
 		do: func(ctx context.Context, w *session) (err error) {
 			if limited, err = noPlace(ctx, w, &run); err != nil {
 				return err

@@ -52,8 +52,13 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
+	number := int64(0)
+	if c.known != nil && len(cp.Letters) == 0 {
+		number = c.known.n
+	}
 	err := s.update(ctx, &write{
 		checkpoint: true,
+		number:     number,
 		do:         c.write,
 		judge: func(ctx context.Context, w *session) error {
 			err := judge(ctx, w, claim, cp)

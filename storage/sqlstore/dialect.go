@@ -18,6 +18,9 @@ type dialect struct {
 	clock    string                    // asks for the database's time, in microseconds; "" where all share the machine's
 	locks    bool                      // writers are not alone: rows that are read to be written are locked first
 	posts    bool                      // statements can be sent together, see session.post
+	share    string                    // keeps limits as they are until the transaction ends; "" where writers are alone
+	alter    string                    // waits for those who keep them so, and keeps others from it
+	numbers  string                    // asks for so many numbers of new runs; "" where those are given in passing
 	rang     string                    // asks how far the letters have come that can be seen
 	owners   string                    // lists the owners
 	skip     string                    // ends a query that locks what it selects, but for what others have locked
@@ -46,6 +49,9 @@ var serverDialect = &dialect{
 	clock:    `SELECT ` + serverClock,
 	locks:    true,
 	posts:    true,
+	share:    `SELECT pg_advisory_xact_lock_shared(hashtext('limits of ' || current_schema()))`,
+	alter:    `SELECT pg_advisory_xact_lock(hashtext('limits of ' || current_schema()))`,
+	numbers:  `SELECT nextval(pg_get_serial_sequence('origins', 'n')) FROM generate_series(1, CAST(? AS BIGINT))`,
 	patience: 45 * time.Second, // longer than the server is given
 	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
 	owners:   `SELECT id, host, pid, started, seen, machine, lease, lease > ` + serverClock + ` AS leased FROM owners`,

@@ -34,6 +34,11 @@ func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended 
 	if _, err := s.conn.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)", s.guestPath); err != nil {
 		return false, err
 	}
+	if s.guestIdle != "" {
+		if _, err := s.conn.ExecContext(ctx, "SELECT set_config($1, $2, TRUE)", idleTimeout, s.guestIdle); err != nil {
+			return false, err
+		}
+	}
 	open := func() bool { return conn.Conn().PgConn().TxStatus() != 'I' }
 	g := &guest{conn: singly{conn}, admit: func() error {
 		if open() {

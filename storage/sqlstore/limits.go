@@ -93,6 +93,18 @@ func limitsBy(ctx context.Context, s *session, query string) ([]storage.Limit, e
 	return limits, nil
 }
 
+// keptLimits returns all limits, which stay so until the transaction ends: a run that
+// it makes is seen by whoever sets another one.
+func keptLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
+	if w.limits == nil && w.dialect.share != "" {
+		if err := w.post(ctx, nil, w.dialect.share); err != nil {
+			return nil, err
+		}
+		w.changed-- // it is no row
+	}
+	return readLimits(ctx, w)
+}
+
 // count adds what a query counts.
 func count(ctx context.Context, s *session, t *storage.Traffic, query string, args ...any) error {
 	var rows []laneRow
@@ -158,7 +170,7 @@ func admit(ctx context.Context, w *session, run string, n, lane int64) error {
 // noPlace returns the limit by which there is no place for a run that is to be
 // made; nil when there is none.
 func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.LimitedError, error) {
-	limits, err := readLimits(ctx, w)
+	limits, err := keptLimits(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +196,7 @@ func (c *commit) admit(ctx context.Context, w *session) error {
 
 // assign puts a run into its lane, if a limit counts it.
 func assign(ctx context.Context, w *session, n int64, flow string, labels map[string]string) error {
-	limits, err := readLimits(ctx, w)
+	limits, err := keptLimits(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -258,6 +270,11 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return s.update(ctx, &write{
 		alone: true,
 		do: func(ctx context.Context, w *session) error {
+			if w.dialect.alter != "" {
+				if err := w.post(ctx, nil, w.dialect.alter); err != nil {
+					return err
+				}
+			}
 			query, args := putLimit, []any{limit.Flow, limit.Label, limit.Runs, limit.Rate, limit.Per.Microseconds()}
 			if limit.None() {
 				query, args = deleteLimit, args[:2]

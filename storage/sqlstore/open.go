@@ -280,6 +280,11 @@ func (s *Store) view(ctx context.Context, f func(*session) error) error {
 	return failed(s.place, "read", s.readers.view(ctx, f))
 }
 
+// glance reads with one statement.
+func (s *Store) glance(ctx context.Context, f func(*session) error) error {
+	return failed(s.place, "read", s.readers.glance(ctx, f))
+}
+
 // viewRun reads what belongs to a run, which is there.
 func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n int64) error) error {
 	return s.view(ctx, func(r *session) error {

@@ -15,6 +15,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	for _, opt := range opts {
 		opt(s)
 	}
+	server.impatient(s.lease)
 	if s.readOnly {
 		server.config.RuntimeParams["default_transaction_read_only"] = "on"
 	}
@@ -38,7 +39,7 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	s.writer.connect = func(ctx context.Context) (*session, error) {
 		lane, err := newSession(ctx, s.server.db, serverDialect)
 		if err == nil {
-			lane.guestPath = s.server.path
+			lane.guestPath, lane.guestIdle = s.server.path, s.server.guestIdle
 		}
 		return lane, err
 	}

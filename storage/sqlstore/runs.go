@@ -166,6 +166,9 @@ func readLabels(ctx context.Context, s *session, n int64) (map[string]string, er
 const (
 	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
+	// insertNumbered is the same for a run whose number is known before.
+	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	insertRun = `INSERT INTO runs
   (n, refs, updated, fence, claim, owner, due, state, outcome, undone, hold, started, ended, output, failure, memory)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -180,13 +183,10 @@ func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.
 	if len(input.Data) > storage.InlineLimit {
 		input = storage.Held{Ref: 1}
 	}
-	made, n, err := w.insert(ctx, insertOrigin, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
+	n, err := createOrigin(ctx, w, run.ID, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
 		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
 	if err != nil {
 		return 0, err
-	}
-	if made == 0 {
-		return 0, fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
 	if err := bindJob(ctx, w, run); err != nil {
 		return 0, err
@@ -209,12 +209,49 @@ func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.
 	return n, assign(ctx, w, n, run.Flow, run.Labels)
 }
 
+// createOrigin writes what a run was begun with, and returns the run's number. Where
+// statements are sent together the number is asked for before, for all runs that
+// share the transaction, so that none of them waits for it.
+func createOrigin(ctx context.Context, w *session, id string, args ...any) (int64, error) {
+	is := func(rows int64) error {
+		if rows == 0 {
+			return fmt.Errorf("%w: run %q", storage.ErrExists, id)
+		}
+		return nil
+	}
+	if w.dialect.numbers == "" {
+		made, n, err := w.insert(ctx, insertOrigin, args...)
+		if err == nil {
+			err = is(made)
+		}
+		return n, err
+	}
+	if err := w.reserve(ctx, 1); err != nil {
+		return 0, err
+	}
+	n := w.numbers[0]
+	w.numbers = w.numbers[1:]
+	return n, w.post(ctx, is, insertNumbered, append([]any{n}, args...)...)
+}
+
+// reserve asks for numbers of new runs, unless there are so many.
+func (s *session) reserve(ctx context.Context, n int) error {
+	if n <= len(s.numbers) || s.dialect.numbers == "" {
+		return nil
+	}
+	var more []int64
+	err := s.all(ctx, &more, s.dialect.numbers, n-len(s.numbers))
+	s.numbers = append(s.numbers, more...)
+	return err
+}
+
 // Create makes a run.
 func (s *Store) Create(ctx context.Context, run storage.Run) error {
 	if err := run.Check(); err != nil {
 		return err
 	}
 	return s.update(ctx, &write{
+		makes: 1,
 		do: func(ctx context.Context, w *session) error {
 			_, err := createRun(ctx, w, &run, storage.Claim{}, "")
 			return err
@@ -225,12 +262,30 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 
 // Run returns one run.
 func (s *Store) Run(ctx context.Context, id string) (run storage.Run, err error) {
-	err = s.viewRun(ctx, id, func(r *session, _ int64) error { // of most that are asked for so there is nothing: they are about to be made
+	whole := true
+	err = s.glance(ctx, func(r *session) error {
+		if !r.dialect.posts { // of most that are asked for so there is nothing: they are about to be made
+			if _, err := numberOf(ctx, r, id); err != nil {
+				return err
+			}
+		}
 		row, err := findRun(ctx, r, id)
 		if err != nil {
 			return err
 		}
-		run, err = row.record(ctx, r)
+		if whole = row.InputRef == 0 && row.OutputRef == 0 && row.Has&hasLabels == 0; whole {
+			run, err = row.record(ctx, r)
+		}
+		return err
+	})
+	if err != nil || whole {
+		return run, err
+	}
+	err = s.view(ctx, func(r *session) error { // with what lies in other tables
+		row, err := findRun(ctx, r, id)
+		if err == nil {
+			run, err = row.record(ctx, r)
+		}
 		return err
 	})
 	return run, err

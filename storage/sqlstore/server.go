@@ -34,17 +34,20 @@ const (
 	probes     = 3
 
 	defaultSchema = "ebb"
+	idleTimeout   = "idle_in_transaction_session_timeout"
+	minIdle       = 5 * time.Second
 	minLease      = 100 * time.Millisecond
 )
 
 // A server is where a PostgreSQL database is found.
 type server struct {
-	config *pgx.ConnConfig
-	place  string // for people: without user and password
-	schema string // in which Ebb's tables are
-	path   string // the search path that users' own statements have
-	lease  time.Duration
-	db     *sqlx.DB
+	config    *pgx.ConnConfig
+	place     string // for people: without user and password
+	schema    string // in which Ebb's tables are
+	guestIdle string // how long users' transactions may do nothing; "" as long as all others
+	path      string // the search path that users' own statements have
+	lease     time.Duration
+	db        *sqlx.DB
 }
 
 // isServer reports whether a DSN names a server's database.
@@ -106,8 +109,17 @@ func serverOf(dsn string) (*server, error) {
 	set("application_name", "ebb")
 	set("statement_timeout", millis(30*time.Second))
 	set("lock_timeout", millis(15*time.Second))
-	set("idle_in_transaction_session_timeout", millis(time.Minute)) // so that one that was cut off does not keep its locks
 	return s, nil
+}
+
+// impatient bounds how long the server keeps what a process has locked that was cut
+// off or stopped in the middle of a transaction: not much longer than it counts as
+// alive. Users' transactions may take their time, see lendServer.
+func (s *server) impatient(lease time.Duration) {
+	if s.config.RuntimeParams[idleTimeout] == "" {
+		s.config.RuntimeParams[idleTimeout] = millis(max(lease, minIdle))
+		s.guestIdle = millis(time.Minute)
+	}
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -146,11 +158,10 @@ func (s *session) send(ctx context.Context, all []posted) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	return s.raw(func(conn *pgx.Conn) (err error) {
-		var batch pgx.Batch
-		for _, p := range all {
-			batch.Queue(s.spelt(p.query), p.args...)
+		if s.many {
+			all = together(all, false)
 		}
-		results := conn.SendBatch(ctx, &batch)
+		results := s.queue(ctx, conn, all)
 		defer func() { err = errors.Join(err, results.Close()) }() // which says again what went wrong
 		for _, p := range all {
 			tag, err := results.Exec()
@@ -166,6 +177,18 @@ func (s *session) send(ctx context.Context, all []posted) error {
 		}
 		return nil
 	})
+}
+
+// queue sends statements, and returns what will answer.
+func (s *session) queue(ctx context.Context, conn *pgx.Conn, all []posted) pgx.BatchResults {
+	var batch pgx.Batch
+	for _, p := range all {
+		if !p.spelt {
+			p.query = s.spelt(p.query)
+		}
+		batch.Queue(p.query, p.args...)
+	}
+	return conn.SendBatch(ctx, &batch)
 }
 
 // raw lends the driver's own connection.

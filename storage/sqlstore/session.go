@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,6 +31,10 @@ type session struct {
 	wrong     error                             // of what was sent in this transaction: it can only be undone
 	held      []string                          // runs whose rows this transaction has locked
 	guestPath string                            // on a server: the search path of users' own statements
+	guestIdle string                            // and how long their transactions may do nothing; "" as long as all others
+	heard     bool                              // the database has answered in this transaction
+	many      bool                              // several writes share this transaction
+	numbers   []int64                           // that runs will have which it makes
 	limits    []storage.Limit                   // as this transaction has read them; nil when it has not
 	changed   int64                             // rows changed so far
 	pages     int64                             // about so many pages of the WAL were filled
@@ -174,6 +180,7 @@ func (s *session) count(rows int64, args []any) {
 // A posted statement is to be sent together with others.
 type posted struct {
 	query string
+	spelt bool // query is as the database wants it
 	args  []any
 	check func(rows int64) error // of how many rows it changed; nil when that does not matter
 }
@@ -184,7 +191,7 @@ type posted struct {
 // The arguments must stay as they are until then.
 func (s *session) post(ctx context.Context, check func(rows int64) error, query string, args ...any) error {
 	if s.dialect.posts {
-		s.posted = append(s.posted, posted{query, args, check})
+		s.posted = append(s.posted, posted{query: query, args: args, check: check})
 		s.changed++ // as far as is known
 		return nil
 	}
@@ -213,6 +220,7 @@ func (s *session) flush(ctx context.Context) error {
 	s.posted = s.posted[:0]
 	defer clear(batch)
 	s.wrong = s.send(ctx, batch)
+	s.heard = s.heard || s.wrong == nil
 	return s.wrong
 }
 
@@ -303,7 +311,49 @@ const (
 	lockRun      = `SELECT r.n FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ? FOR UPDATE OF r`
 	lockRuns     = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY r.n FOR UPDATE OF r`
 	lockFreeRuns = lockRuns + ` SKIP LOCKED`
+	// lockFreeNumbers is given the form in which PostgreSQL writes arrays.
+	lockFreeNumbers = `SELECT n FROM runs WHERE n = ANY (CAST(? AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`
 )
+
+// lockNumbers locks the rows of runs that are known by their numbers, but for those
+// that somebody else has locked.
+func (s *session) lockNumbers(ctx context.Context, runs map[int64]string) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(slices.Sorted(maps.Keys(runs)))
+	if err != nil {
+		return err
+	}
+	var locked []int64
+	if err := s.all(ctx, &locked, lockFreeNumbers, "{"+string(list[1:len(list)-1])+"}"); err != nil {
+		return err
+	}
+	for _, n := range locked {
+		s.held = append(s.held, runs[n])
+	}
+	return nil
+}
+
+// lockRuns locks the rows of runs, with free but for those that somebody else has
+// locked.
+func (s *session) lockRuns(ctx context.Context, runs []string, free bool) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(runs)
+	if err != nil {
+		return err
+	}
+	query := lockRuns
+	if free {
+		query = lockFreeRuns
+	}
+	var locked []string
+	err = s.all(ctx, &locked, query, string(list))
+	s.held = append(s.held, locked...)
+	return err
+}
 
 // hold locks the row of a run until the end of the transaction, where others may
 // write at the same time: what is read of the run afterwards stays so. A run that

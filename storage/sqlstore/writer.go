@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -35,6 +34,8 @@ type write struct {
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
 	runs       []string                              // whose rows it locks
+	number     int64                                 // of the only one of them, if it is known
+	makes      int                                   // new runs, as far as is known
 	alone      bool                                  // shares its transaction with no other
 	bare       bool                                  // runs outside of any transaction
 	checkpoint bool                                  // has failpoints around its commit
@@ -315,22 +316,22 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, 
 // lock locks the rows of the runs that a batch writes, in one order for all, and
 // returns whose could be locked: those that somebody else is writing go alone.
 func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, late []*write, err error) {
-	var runs []string
-	for _, one := range all {
-		runs = append(runs, one.runs...)
-	}
-	if !w.dialect.locks || len(runs) == 0 || len(all) == 1 && len(runs) == 1 {
+	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
 		return all, nil, nil
 	}
-	list, err := json.Marshal(runs)
-	if err != nil {
+	var runs []string
+	known := map[int64]string{}
+	for _, one := range all {
+		if one.number != 0 && len(one.runs) == 1 {
+			known[one.number] = one.runs[0]
+		} else {
+			runs = append(runs, one.runs...)
+		}
+	}
+	if err := s.lockNumbers(ctx, known); err != nil {
 		return all, nil, err
 	}
-	query := lockFreeRuns
-	if len(all) == 1 {
-		query = lockRuns
-	}
-	if err := s.all(ctx, &s.held, query, string(list)); err != nil || len(all) == 1 {
+	if err := s.lockRuns(ctx, runs, len(all) > 1); err != nil || len(all) == 1 {
 		return all, nil, err
 	}
 	held := make(map[string]bool, len(s.held))
@@ -350,7 +351,14 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 // finish does the writes of a batch and ends the transaction.
 func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
 	start, written, begun := s.changed, s.written, time.Now()
-	checkpoint := false
+	checkpoint, makes := false, 0
+	for _, one := range batch {
+		makes += one.makes
+	}
+	s.many = len(batch) > 1
+	if err := s.reserve(ctx, makes); err != nil {
+		return true, w.spoil(ctx, s, batch, err)
+	}
 	for _, one := range batch {
 		before := s.changed
 		one.err = one.do(ctx, s)
@@ -369,15 +377,23 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	if s.changed == start {
 		return false, w.rollback(ctx, s) // nothing to be made durable
 	}
-	if err := s.flush(ctx); err != nil {
-		return true, w.spoil(ctx, s, batch, err)
+	seals := w.seals(s, batch)
+	if !seals {
+		if err := s.flush(ctx); err != nil {
+			return true, w.spoil(ctx, s, batch, err)
+		}
 	}
 	w.pace.took(time.Since(begun), len(batch))
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.before")
 	}
-	if err := w.commit(ctx, s); err != nil {
-		return false, err
+	if seals {
+		spoilt, err = w.seal(ctx, s, batch)
+	} else {
+		err = w.commit(ctx, s)
+	}
+	if spoilt || err != nil {
+		return spoilt, err
 	}
 	if checkpoint {
 		failpoint.Hit("sqlstore.commit.after")
@@ -385,6 +401,29 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	w.counts.commit(s.changed-start, s.written-written)
 	w.wal()
 	return false, nil
+}
+
+// seals reports whether a batch ends with one round trip. When the connection is lost
+// in it, nobody can tell whether it was done. So the database has been heard before in
+// this transaction, or all are checkpoints, which can be offered once more.
+func (w *writer) seals(s *session, batch []*write) bool {
+	if !w.dialect.posts || w.committed != nil || !s.sealable() {
+		return false
+	}
+	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.checkpoint || one.alone })
+}
+
+// seal sends what is left of a batch and makes it durable.
+func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
+	err = s.seal(ctx)
+	switch {
+	case err == nil:
+		return false, nil
+	case s.lost(), stateOf(err) != "" && undecided(err):
+		return false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
+	default:
+		return true, w.spoil(ctx, s, batch, err)
+	}
 }
 
 // spoil undoes a batch in which something failed. When only one is in it, the
@@ -409,7 +448,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
-	s.held, s.limits, s.wrong = s.held[:0], nil, nil
+	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
 	if w.dialect.posts {
 		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
 		return nil

@@ -1,0 +1,241 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Where many writes share a transaction on a server, most of what is sent are the
+// same few statements, each about another run. They are sent as one, with an array
+// for each argument: so the server plans and runs one statement. Only statements
+// are put together whose order among others does not matter: the guards of
+// checkpoints, as a run has one in a transaction and nothing else there reads what
+// they write, and rows that are new.
+
+// A form is a statement about many rows at once.
+type form struct {
+	text  string // as PostgreSQL spells it
+	sure  string // the same, which fails when it is not about as many rows as its last argument says
+	types []string
+}
+
+// What the arguments of the statements are, in their order.
+const (
+	countTypes   = "bigint bigint bigint bigint bigint bytea bytea"
+	turnTypes    = " smallint smallint smallint boolean bigint bigint bigint bigint bytea bytea"
+	letGoTypes   = " bigint bigint bigint"
+	takeTypes    = " bigint text text bigint"
+	claimedTypes = " bigint bigint text bigint"
+	freeTypes    = " bigint bigint bigint bigint"
+	countedTypes = " bigint bigint bigint bigint bigint bigint"
+	originTypes  = "bigint text text text text text text text bigint bigint bytea bytea bytea"
+	runTypes     = "bigint bigint bigint bigint text text bigint smallint smallint smallint boolean bigint bigint bytea bytea bytea"
+	historyTypes = "bigint bigint bytea"
+)
+
+// forms are the statements that can be put together.
+var forms = map[string]*form{
+	guardRun:       updateForm(guardRun, countTypes+claimedTypes+countedTypes),
+	turnRun:        updateForm(turnRun, countTypes+turnTypes+claimedTypes+countedTypes),
+	leaveRun:       updateForm(leaveRun, countTypes+turnTypes+letGoTypes+claimedTypes+countedTypes),
+	beginRow:       updateForm(beginRow, countTypes+turnTypes+takeTypes+freeTypes+countedTypes),
+	insertNumbered: insertForm(insertNumbered, originTypes),
+	insertRun:      insertForm(insertRun, runTypes),
+	insertHistory:  insertForm(insertHistory, historyTypes),
+}
+
+// updateForm makes a form of UPDATE … WHERE ….
+func updateForm(query, types string) *form {
+	f := &form{types: strings.Fields(types)}
+	set, where, _ := strings.Cut(f.columns(query), " WHERE ")
+	f.text = set + " FROM " + f.rows() + " WHERE " + where
+	return f.ensured()
+}
+
+// insertForm makes a form of INSERT … VALUES (…) ….
+func insertForm(query, types string) *form {
+	f := &form{types: strings.Fields(types)}
+	into, values, _ := strings.Cut(f.columns(query), "VALUES (")
+	values, rest, _ := strings.Cut(values, ")")
+	f.text = into + "SELECT " + values + " FROM " + f.rows() + rest
+	return f.ensured()
+}
+
+// ensured makes the form that fails: by a division by zero, as SQL has no other way
+// to say so.
+func (f *form) ensured() *form {
+	f.sure = fmt.Sprintf("WITH done AS (%s RETURNING 1) SELECT 1 / CAST(count(*) = $%d AS INT) FROM done", f.text, len(f.types)+1)
+	return f
+}
+
+// columns puts the columns of the arrays in the places of the arguments.
+func (f *form) columns(query string) string {
+	var b strings.Builder
+	n := 0
+	for before, after, found := strings.Cut(query, "?"); ; before, after, found = strings.Cut(after, "?") {
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		n++
+		b.WriteString("v.c" + strconv.Itoa(n))
+	}
+	if n != len(f.types) {
+		panic(fmt.Sprintf("sqlstore: %d types for the %d arguments of %s", len(f.types), n, query))
+	}
+	return b.String()
+}
+
+// rows are the arrays as rows.
+func (f *form) rows() string {
+	arrays, names := make([]string, len(f.types)), make([]string, len(f.types))
+	for i, t := range f.types {
+		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, t)
+		names[i] = "c" + strconv.Itoa(i+1)
+	}
+	return "unnest(" + strings.Join(arrays, ", ") + ") AS v (" + strings.Join(names, ", ") + ")"
+}
+
+// args returns the arguments of many statements, an array for each.
+func (f *form) args(all []posted) []any {
+	out := make([]any, len(f.types))
+	for i, t := range f.types {
+		switch t {
+		case "text":
+			column := make([]string, len(all))
+			for j := range all {
+				column[j], _ = all[j].args[i].(string)
+			}
+			out[i] = column
+		case "bytea":
+			column := make([][]byte, len(all))
+			for j := range all {
+				column[j], _ = all[j].args[i].([]byte)
+			}
+			out[i] = column
+		case "boolean":
+			column := make([]bool, len(all))
+			for j := range all {
+				column[j], _ = all[j].args[i].(bool)
+			}
+			out[i] = column
+		case "smallint":
+			column := make([]int16, len(all))
+			for j := range all {
+				column[j] = int16(*integer(all[j].args[i])) //nolint:gosec // it is a state
+			}
+			out[i] = column
+		default:
+			column := make([]*int64, len(all))
+			for j := range all {
+				column[j] = integer(all[j].args[i])
+			}
+			out[i] = column
+		}
+	}
+	return out
+}
+
+// integer returns an argument that is a whole number, nil for none.
+func integer(arg any) *int64 {
+	var n int64
+	switch arg := arg.(type) {
+	case nil:
+		return nil
+	case int64:
+		n = arg
+	case int:
+		n = int64(arg)
+	default: // a state
+		n = int64(reflect.ValueOf(arg).Uint()) //nolint:gosec // of eight bits
+	}
+	return &n
+}
+
+// errPart is of many rows that were sent together, some of which were not written.
+var errPart = errors.New("sqlstore: not all of several rows were written")
+
+// together puts those of the same form together, in the place of the first. With sure
+// those that have a check fail on the server when it would, alone as well.
+func together(all []posted, sure bool) []posted {
+	groups := map[*form][]posted{}
+	for _, p := range all {
+		if f := forms[p.query]; f != nil {
+			groups[f] = append(groups[f], p)
+		}
+	}
+	out := make([]posted, 0, len(all))
+	for _, p := range all {
+		f := forms[p.query]
+		group := groups[f]
+		ensured := sure && p.check != nil
+		switch {
+		case f == nil || len(group) == 1 && !ensured:
+			out = append(out, p)
+			continue
+		case len(group) == 0: // it was sent with the first
+			continue
+		case len(group) > 1:
+			p.check = partly(len(group))
+		}
+		p.query, p.spelt, p.args = f.text, true, f.args(group)
+		if ensured {
+			p.query, p.args = f.sure, append(p.args, len(group))
+		}
+		groups[f] = nil
+		out = append(out, p)
+	}
+	return out
+}
+
+// partly returns the check of so many rows that were sent together.
+func partly(n int) func(int64) error {
+	return func(rows int64) error {
+		if rows != int64(n) {
+			return errPart
+		}
+		return nil
+	}
+}
+
+// sealable reports whether all that is posted can be sent together with the COMMIT:
+// what the server cannot check by itself has to be looked at before.
+func (s *session) sealable() bool {
+	for _, p := range s.posted {
+		if p.check != nil && forms[p.query] == nil {
+			return false
+		}
+	}
+	return s.wrong == nil && len(s.posted) > 0
+}
+
+// seal sends all that is posted, and the COMMIT, in one round trip. An error before
+// the COMMIT keeps that from being done.
+func (s *session) seal(ctx context.Context) error {
+	all := append(together(s.posted, true), posted{query: "COMMIT"})
+	defer func() { clear(s.posted); s.posted = s.posted[:0] }()
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return s.raw(func(conn *pgx.Conn) (err error) {
+		results := s.queue(ctx, conn, all)
+		defer func() { _ = results.Close() }() // which says again what went wrong
+		for _, p := range all {
+			_, err := results.Exec()
+			if stateOf(err) == divisionByZero && p.check != nil {
+				err = p.check(0)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return results.Close()
+	})
+}
+
+const divisionByZero = "22012"
