@@ -29,7 +29,8 @@ type player struct {
 	rec     *conformance.TaskFlowRecord
 	opts    []engine.Option
 	world   *taskflowtest.World
-	records *storage.MemoryStore
+	records storage.Store        // as they lie there
+	join    func() storage.Store // opens it for a process
 	eng     *engine.Engine
 	watch   *taskflowtest.Watch
 	waves   bool     // what runs side by side ends before anything follows from it
@@ -64,8 +65,10 @@ func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Opt
 	if rec.Case.Options.NeverResolve {
 		opts = append(opts, engine.NeverResolve())
 	}
+	records := storage.Memory()
 	return &player{
-		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), records: storage.Memory(), executed: map[string]bool{},
+		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), executed: map[string]bool{},
+		records: records, join: func() storage.Store { return records.Join() },
 	}
 }
 
@@ -111,7 +114,7 @@ func (p *player) begin() error {
 			return err
 		}
 	}
-	p.Store = p.records.Join()
+	p.Store = p.join()
 	root, _ := taskflowtest.Build(&p.rec.Case, p.world)
 	eng, err := engine.New(root, append(slices.Clone(p.opts), engine.WithStore(p), engine.WithObserver(p.observe))...)
 	if err != nil {

@@ -104,16 +104,17 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	if err := s.buryDead(ctx); err != nil {
 		return nil, err
 	}
-	var free bool
-	err = s.view(ctx, func(r *session) error {
-		now, err := r.now(ctx)
-		if err != nil {
-			return err
+	if !s.jobsFound.Load() { // there may be none: an empty board costs no turn to write
+		var free bool
+		err = s.glance(ctx, func(r *session) error {
+			if clock := r.dialect.clock; clock != "" {
+				return r.get(ctx, &free, strings.ReplaceAll(anyFree, "?1", "("+clock+")"))
+			}
+			return r.get(ctx, &free, anyFree, micros(time.Now()))
+		})
+		if err != nil || !free {
+			return nil, err
 		}
-		return r.get(ctx, &free, anyFree, micros(now))
-	})
-	if err != nil || !free { // an empty board costs no turn to write
-		return nil, err
 	}
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
 		claimed, err = s.claimJobs(ctx, w, q)
@@ -127,6 +128,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 			s.writer.counts.found.Add(1)
 		}
 	}
+	s.jobsFound.Store(len(claimed) > 0)
 	return claimed, nil
 }
 
@@ -135,9 +137,15 @@ func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) (
 	if err != nil {
 		return nil, err
 	}
-	for _, free := range [...]string{jobsDue, jobsAbandoned} {
-		if _, err := w.exec(ctx, free, micros(now)); err != nil {
-			return nil, err
+	if !w.freed { // by another claim that shares the transaction
+		w.freed = true
+		for _, free := range [...]string{jobsDue, jobsAbandoned} {
+			if err := w.post(ctx, nil, free, micros(now)); err != nil {
+				return nil, err
+			}
+			if w.dialect.posts {
+				w.changed-- // mostly there are none
+			}
 		}
 	}
 	numbers, jobs, by, err := claimable(ctx, w, q, rates)
@@ -219,6 +227,11 @@ func changeJob(ctx context.Context, w *session, id, query string, args ...any) e
 	if err != nil || done == 1 {
 		return err
 	}
+	return jobLost(ctx, w, id)
+}
+
+// jobLost returns why a claim is not that of a job.
+func jobLost(ctx context.Context, w *session, id string) error {
 	if _, err := findJob(ctx, w, id); err != nil {
 		return err
 	}
@@ -251,8 +264,7 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 		if err := states.Check(states.JobClaimed, end.State); err != nil {
 			return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
 		}
-		return changeJob(ctx, w, end.Job, finishJob, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end),
-			end.Job, end.Epoch, end.ClaimID)
+		return changeJob(ctx, w, end.Job, finishJob, finishArgs(end)...)
 	}
 	job, err := findJob(ctx, w, end.Job)
 	if err != nil {
@@ -263,6 +275,11 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 	}
 	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end),
 		end.Job, job.State)
+}
+
+// finishArgs are the arguments of finishJob.
+func finishArgs(end *storage.JobEnd) []any {
+	return []any{end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end), end.Job, end.Epoch, end.ClaimID}
 }
 
 // endedNow returns when the job ended, as it is stored; nil when it has not.
@@ -312,9 +329,25 @@ func bindJob(ctx context.Context, w *session, run *storage.Run) error {
 
 // EndJob ends a claim.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
+	if end.ClaimID == "" {
+		return s.update(ctx, &write{
+			do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
+			then: s.bell.rang,
+		})
+	}
+	if err := states.Check(states.JobClaimed, end.State); err != nil {
+		return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
+	}
+	then := s.bell.rang
+	if end.State.Ended() { // nobody waits for it on the board
+		then = nil
+	}
 	return s.update(ctx, &write{
-		do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
-		then: s.bell.rang,
+		do: func(ctx context.Context, w *session) error {
+			return w.post(ctx, passed, finishJob, finishArgs(&end)...)
+		},
+		judge: func(ctx context.Context, w *session) error { return jobLost(ctx, w, end.Job) },
+		then:  then,
 	})
 }
 

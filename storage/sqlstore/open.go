@@ -19,26 +19,27 @@ import (
 // A Store keeps runs in a SQLite database. It is safe for use by many
 // goroutines, beside other stores on the same file in this process or others.
 type Store struct {
-	place    string // what failed messages name: the file, or the server and its database
-	dialect  *dialect
-	file     string  // "" on a server
-	server   *server // nil for a file
-	readOnly bool
-	lease    time.Duration
-	owner    storage.Owner
-	lock     *filelock.Lock // the owner's
-	turns    *turnstile
-	db       *sqlx.DB // for writing
-	writer   *writer
-	readers  *readers
-	wal      *checkpointer // nil on a server
-	keeper   *keeper       // nil for a file
-	bell     *bell
-	claims   claims
-	rising   sync.Mutex
-	buried   atomic.Int64 // how often the owner was taken for dead
-	closing  sync.Once
-	closed   error
+	place     string // what failed messages name: the file, or the server and its database
+	dialect   *dialect
+	file      string  // "" on a server
+	server    *server // nil for a file
+	readOnly  bool
+	lease     time.Duration
+	owner     storage.Owner
+	lock      *filelock.Lock // the owner's
+	turns     *turnstile
+	db        *sqlx.DB // for writing
+	writer    *writer
+	readers   *readers
+	wal       *checkpointer // nil on a server
+	keeper    *keeper       // nil for a file
+	bell      *bell
+	claims    claims
+	rising    sync.Mutex
+	jobsFound atomic.Bool  // when they were claimed last
+	buried    atomic.Int64 // how often the owner was taken for dead
+	closing   sync.Once
+	closed    error
 }
 
 var _ storage.Store = (*Store)(nil)

@@ -44,11 +44,7 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 	}
 	return s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			made, err := w.exec(ctx, insertJob, args...)
-			if err != nil {
-				return err
-			}
-			return jobExists(made, job.ID)
+			return w.post(ctx, func(made int64) error { return jobExists(made, job.ID) }, insertJob, args...)
 		},
 		then: s.bell.rang,
 	})

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -63,7 +64,7 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 	if s, err = r.begin(ctx, end, s, moment); err != nil {
 		return err
 	}
-	s.limits = nil
+	s.limits, s.moment = nil, time.Time{}
 	err = f(s)
 	if err != nil && !moment && known && s.lost() && ctx.Err() == nil { // since it was used last, perhaps
 		if s, err = r.begin(ctx, end, s, moment); err == nil {

@@ -158,9 +158,7 @@ func (s *session) send(ctx context.Context, all []posted) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	return s.raw(func(conn *pgx.Conn) (err error) {
-		if s.many {
-			all = together(all, false)
-		}
+		all = together(all, false, s.many)
 		results := s.queue(ctx, conn, all)
 		defer func() { err = errors.Join(err, results.Close()) }() // which says again what went wrong
 		for _, p := range all {

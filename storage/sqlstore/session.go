@@ -32,6 +32,8 @@ type session struct {
 	held      []string                          // runs whose rows this transaction has locked
 	guestPath string                            // on a server: the search path of users' own statements
 	guestIdle string                            // and how long their transactions may do nothing; "" as long as all others
+	freed     bool                              // jobs whose time has come were looked for in this transaction
+	moment    time.Time                         // in which it is, by the database's clock; zero when it was not asked
 	heard     bool                              // the database has answered in this transaction
 	many      bool                              // several writes share this transaction
 	numbers   []int64                           // that runs will have which it makes
@@ -371,17 +373,21 @@ func (s *session) hold(ctx context.Context, run string) error {
 	return err
 }
 
-// now returns the time of the database, by which leases are kept: on one machine
+// now returns the time of the database in this transaction, by which leases are kept: on one machine
 // that is the machine's.
 func (s *session) now(ctx context.Context) (time.Time, error) {
 	if s.dialect.clock == "" {
 		return time.Now(), nil
 	}
+	if !s.moment.IsZero() {
+		return s.moment, nil
+	}
 	var micros int64
 	if err := s.get(ctx, &micros, s.dialect.clock); err != nil {
 		return time.Time{}, fmt.Errorf("ask for the time: %w", err)
 	}
-	return time.UnixMicro(micros).UTC(), nil
+	s.moment = time.UnixMicro(micros).UTC()
+	return s.moment, nil
 }
 
 // micros returns the form in which times are stored.

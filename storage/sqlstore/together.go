@@ -37,6 +37,8 @@ const (
 	originTypes  = "bigint text text text text text text text bigint bigint bytea bytea bytea"
 	runTypes     = "bigint bigint bigint bigint text text bigint smallint smallint smallint boolean bigint bigint bytea bytea bytea"
 	historyTypes = "bigint bigint bytea"
+	claimTypes   = "text text bigint bigint"
+	finishTypes  = "smallint bigint bytea bigint text bigint text"
 )
 
 // forms are the statements that can be put together.
@@ -48,12 +50,14 @@ var forms = map[string]*form{
 	insertNumbered: insertForm(insertNumbered, originTypes),
 	insertRun:      insertForm(insertRun, runTypes),
 	insertHistory:  insertForm(insertHistory, historyTypes),
+	claimJob:       updateForm(claimJob, claimTypes),
+	finishJob:      updateForm(finishJob, finishTypes),
 }
 
 // updateForm makes a form of UPDATE … WHERE ….
 func updateForm(query, types string) *form {
 	f := &form{types: strings.Fields(types)}
-	set, where, _ := strings.Cut(f.columns(query), " WHERE ")
+	set, where, _ := strings.Cut(f.columns(query), "WHERE ")
 	f.text = set + " FROM " + f.rows() + " WHERE " + where
 	return f.ensured()
 }
@@ -163,16 +167,20 @@ var errPart = errors.New("sqlstore: not all of several rows were written")
 
 // together puts those of the same form together, in the place of the first. With sure
 // those that have a check fail on the server when it would, alone as well.
-func together(all []posted, sure bool) []posted {
+// Those of a lone write that have a check stay apart, as its error says which failed.
+func together(all []posted, sure, many bool) []posted {
 	groups := map[*form][]posted{}
 	for _, p := range all {
-		if f := forms[p.query]; f != nil {
+		if f := forms[p.query]; f != nil && (many || p.check == nil) {
 			groups[f] = append(groups[f], p)
 		}
 	}
 	out := make([]posted, 0, len(all))
 	for _, p := range all {
 		f := forms[p.query]
+		if f != nil && !many && p.check != nil {
+			groups[f] = []posted{p}
+		}
 		group := groups[f]
 		ensured := sure && p.check != nil
 		switch {
@@ -181,7 +189,7 @@ func together(all []posted, sure bool) []posted {
 			continue
 		case len(group) == 0: // it was sent with the first
 			continue
-		case len(group) > 1:
+		case len(group) > 1 && p.check != nil:
 			p.check = partly(len(group))
 		}
 		p.query, p.spelt, p.args = f.text, true, f.args(group)
@@ -218,7 +226,7 @@ func (s *session) sealable() bool {
 // seal sends all that is posted, and the COMMIT, in one round trip. An error before
 // the COMMIT keeps that from being done.
 func (s *session) seal(ctx context.Context) error {
-	all := append(together(s.posted, true), posted{query: "COMMIT"})
+	all := append(together(s.posted, true, s.many), posted{query: "COMMIT"})
 	defer func() { clear(s.posted); s.posted = s.posted[:0] }()
 	ctx, cancel := s.limit(ctx)
 	defer cancel()

@@ -449,6 +449,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
 	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
+	s.freed, s.moment = false, time.Time{}
 	if w.dialect.posts {
 		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
 		return nil
