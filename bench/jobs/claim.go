@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/sqlboard"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// claim compares how many jobs that do nothing are claimed and finished in a second.
+func claim(ctx context.Context) error {
+	for _, text := range strings.Split(*workers, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		var ours, theirs []float64
+		for range *rounds {
+			for _, one := range []struct {
+				measure func(context.Context, int) (float64, error)
+				into    *[]float64
+			}{{ebbJobs, &ours}, {riverJobs, &theirs}} {
+				rate, err := one.measure(ctx, n)
+				if err != nil {
+					return err
+				}
+				*one.into = append(*one.into, rate)
+			}
+		}
+		a := told(fmt.Sprintf("Ebb, %d workers", n), ours)
+		b := told(fmt.Sprintf("River, %d workers", n), theirs)
+		fmt.Printf("%-40s %10.2f\n", "ratio of the medians", a/b)
+	}
+	return nil
+}
+
+// ebbJobs has one that claims as many jobs as workers are free, as River has.
+func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
+	at, leave, err := fresh(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	store, err := sqlstore.Open(ctx, at)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = store.Close() }()
+	board := sqlboard.New(store, jobs.Policy{})
+	if err := post(ctx, board, *number, "nothing"); err != nil {
+		return 0, err
+	}
+	free := make(chan struct{}, workers)
+	var done atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	begun := time.Now()
+	for done.Load() < int64(*number) && ctx.Err() == nil {
+		free <- struct{}{}
+		n := 1
+		for more := true; more; {
+			select {
+			case free <- struct{}{}:
+				n++
+			default:
+				more = false
+			}
+		}
+		claims, err := board.Claim(ctx, jobs.Want{Limit: n})
+		if err != nil {
+			return 0, err
+		}
+		for range n - len(claims) {
+			<-free
+		}
+		for _, c := range claims {
+			g.Go(func() error {
+				defer func() { done.Add(1); <-free }()
+				return board.Finish(ctx, c)
+			})
+		}
+		if len(claims) == 0 { // the last ones are being finished
+			break
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	if done.Load() != int64(*number) {
+		return 0, fmt.Errorf("%d of %d jobs were finished", done.Load(), *number)
+	}
+	return perSecond(*number, begun), nil
+}
+
+// post posts jobs, many at a time.
+func post(ctx context.Context, board *sqlboard.Board, n int, flow string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(200)
+	for i := range n {
+		g.Go(func() error {
+			_, err := board.Post(ctx, jobs.Job{ID: fmt.Sprint(flow, i), Flow: flow, Input: i})
+			return err
+		})
+	}
+	return g.Wait()
+}

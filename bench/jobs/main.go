@@ -1,0 +1,93 @@
+// Command jobs measures jobs on PostgreSQL: how many are claimed and finished in a
+// second beside River, how soon a posted one starts, and what more conductors bring.
+//
+//	go run . -dsn postgres://… claim        # Ebb and River in turns
+//	go run . -dsn postgres://… start        # or -dsn sqlite:PATH
+//	go run . -dsn postgres://… conductors
+//
+// It makes schemas of its own, and drops them. It is a module of its own, so that
+// nothing of Ebb depends on what it is compared with.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+var (
+	dsn     = flag.String("dsn", "postgres:///postgres?host=/var/run/postgresql", "the database")
+	rounds  = flag.Int("rounds", 5, "how often each is measured")
+	number  = flag.Int("jobs", 10_000, "how many jobs a round has")
+	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
+)
+
+func main() {
+	flag.Parse()
+	measures := map[string]func(context.Context) error{"claim": claim, "start": start, "conductors": conductors}
+	measure := measures[flag.Arg(0)]
+	if measure == nil {
+		fmt.Fprintln(os.Stderr, "usage: jobs [-dsn DSN] claim | start | conductors")
+		os.Exit(2)
+	}
+	if err := measure(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func isServer() bool { return strings.HasPrefix(*dsn, "postgres") }
+
+// fresh returns a database without anything in it, and what removes it.
+func fresh(ctx context.Context) (at string, leave func(), err error) {
+	if !isServer() {
+		dir, err := os.MkdirTemp("", "ebb-bench")
+		return "sqlite:" + dir + "/ebb.db", func() { _ = os.RemoveAll(dir) }, err
+	}
+	schema := "ebb_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	u, err := url.Parse(*dsn)
+	if err != nil {
+		return "", nil, err
+	}
+	q := u.Query()
+	q.Set("schema", schema)
+	u.RawQuery = q.Encode()
+	if _, err := sqlstore.Migrate(ctx, u.String()); err != nil {
+		return "", nil, err
+	}
+	return u.String(), func() { _ = execute(context.WithoutCancel(ctx), "DROP SCHEMA "+schema+" CASCADE") }, nil
+}
+
+func execute(ctx context.Context, text string) error {
+	conn, err := pgx.Connect(ctx, *dsn)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, text)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// median returns the middle one, and the least and the largest.
+func median(all []float64) (middle, least, most float64) {
+	all = slices.Sorted(slices.Values(all))
+	return all[len(all)/2], all[0], all[len(all)-1]
+}
+
+func told(what string, all []float64) float64 {
+	middle, least, most := median(all)
+	fmt.Printf("%-40s %10.0f/s   (%.0f … %.0f)\n", what, middle, least, most)
+	return middle
+}
+
+func perSecond(n int, since time.Time) float64 { return float64(n) / time.Since(since).Seconds() }
