@@ -1,6 +1,7 @@
 package sm4c
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,10 @@ const (
 	// LetterSignal brings a signal, which is as an event of that name.
 	LetterSignal = "signal"
 )
+
+// signalSource is the source of an event that a signal brings, unless its
+// definition names one.
+const signalSource = "ebb/signal"
 
 // EventTarget is where messages go that are events: each is a CloudEvent in its
 // JSON form, whose id makes a repeated one recognisable.
@@ -74,11 +79,13 @@ func (w *walk) received() ([]byte, map[string]any, error) {
 		return nil, nil, fmt.Errorf("the signal: %s", f.message)
 	}
 	e := map[string]any{
-		"specversion": "1.0", "id": w.eventID(), "source": "ebb/signal", "type": cause.Name, "data": data,
+		"specversion": "1.0", "id": w.eventID(), "source": signalSource, "type": cause.Name, "data": data,
 		"time": w.ask.Now.UTC().Format(time.RFC3339Nano),
 	}
-	if slices.ContainsFunc(w.machine.events, func(d *event) bool { return d.name == cause.Name }) {
-		e["subject"] = cause.Name // by its name alone
+	if i := slices.IndexFunc(w.machine.events, func(d *event) bool { return d.name == cause.Name }); i >= 0 {
+		d := w.machine.events[i]
+		e["subject"] = d.name
+		e["type"], e["source"] = cmp.Or(d.typ, d.name), cmp.Or(d.source, signalSource)
 	}
 	text, err := jq.Encode(e, atom.MaxValue-1)
 	return text, e, err
