@@ -63,6 +63,7 @@ func (d *driver) wait() (err error) {
 			}
 		}()
 	}
+	d.tellAwaiting()
 	for {
 		select {
 		case <-d.crew.some:
@@ -85,6 +86,16 @@ func (d *driver) wait() (err error) {
 		case <-d.ctx.Done():
 			return ErrStopped
 		}
+	}
+}
+
+// tellAwaiting tells observers when only others can move the run on.
+func (d *driver) tellAwaiting() {
+	if d.running > 0 || len(d.elsewhere) == 0 && !(d.grows() && d.s.Listens()) {
+		return
+	}
+	for _, f := range d.e.observers {
+		f(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.now})
 	}
 }
 

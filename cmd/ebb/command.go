@@ -76,7 +76,29 @@ func (s *session) command() *cobra.Command {
 		s.showCommand(), s.whyCommand(), s.historyCommand(), s.listCommand(),
 		s.validateCommand(), s.graphCommand(),
 		s.pruneCommand(), s.backupCommand(), s.migrateCommand(), s.doctorCommand(), s.benchCommand(), s.versionCommand())
+	for _, cmd := range root.Commands() {
+		sayUse(cmd)
+	}
 	return root
+}
+
+// sayUse lets a command answer arguments that it does not take with how it is
+// called.
+func sayUse(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		sayUse(sub)
+	}
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if _, own := errors.AsType[*statusError](err); err == nil || own {
+			return err
+		}
+		return usagef("call it as: %s (ebb help %s tells more)", cmd.UseLine(), strings.TrimPrefix(cmd.CommandPath(), "ebb "))
+	}
 }
 
 // settle takes from elsewhere what no flag says, and judges all of it.

@@ -36,7 +36,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	show := j.reporter()
 	stopShow := sync.OnceFunc(show.stop)
 	defer stopShow()
-	moved, state := false, ""
+	moved, awaited, state := false, false, ""
 	heeding, cancel := context.WithCancel(ctx)
 	defer cancel()
 	company := &escort{session: j.session}
@@ -48,6 +48,13 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 				show.notice(placeAwaited(j.id, &ev))
 				return
 			}
+			if ev.Kind == engine.OthersAwaited {
+				if ev.Run == j.id && !awaited {
+					show.notice(fmt.Sprintf("waiting; ebb why %s says for whom", plainText(j.id)))
+					awaited = true
+				}
+				return
+			}
 			moved = true
 			if ev.Kind == engine.RunDetached {
 				company.join(heeding, ev.Name)
@@ -56,6 +63,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 			if ev.Run != j.id { // it is one that the run has begun
 				return
 			}
+			awaited = false
 			if ev.Kind == engine.FlowChanged {
 				state = ev.To
 			}

@@ -121,6 +121,10 @@ func (s *session) limits(ctx context.Context, store storage.Store) error {
 	if err != nil {
 		return unreachable(err)
 	}
+	if len(limits) == 0 && s.output == asText {
+		_, err = fmt.Fprintln(s.out, "no limits")
+		return err
+	}
 	for _, l := range limits {
 		if s.output == asJSON {
 			err = newJSON(s.out).Encode(limitJSON(&l))
