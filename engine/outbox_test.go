@@ -77,7 +77,7 @@ func TestOutboxSurvives(t *testing.T) {
 				return nil
 			}
 			for _, left := range []int{nth, messages} {
-				ctx, die := context.WithTimeout(t.Context(), time.Hour)
+				ctx, die := context.WithTimeout(t.Context(), 2*time.Minute)
 				dies := &unsent{store, left, die}
 				if err := newEngine(t, flow.Growing("f", language), engine.WithStore(dies)).Dispatch(ctx, send); err != nil {
 					t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -217,7 +216,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	symbols := map[string]atom.Value{}
 	if !d.grows() {
 		var err error
-		if symbols, err = storedSymbols(whole); err != nil {
+		if symbols, err = symbolsOf(whole); err != nil {
 			return nil, fmt.Errorf("engine: run %q: %w", run.ID, err)
 		}
 	}
@@ -270,21 +269,6 @@ func symbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	}
 	if err := whole.Decode(&symbols); err != nil {
 		return nil, fmt.Errorf("engine: the input is no object whose members are symbols: %w", err)
-	}
-	return symbols, nil
-}
-
-// storedSymbols is symbolsOf for an input that was looked at when the run was
-// begun: its values are cut out as they are.
-func storedSymbols(whole atom.Value) (map[string]atom.Value, error) {
-	symbols := map[string]atom.Value{}
-	r := jsontext.NewReader(whole.JSON())
-	err := r.Members(func(name string) error {
-		symbols[name] = atom.FromJSON(r.Skip())
-		return nil
-	})
-	if err != nil || !r.AtEnd() { // it is none, or of another codec
-		return symbolsOf(whole)
 	}
 	return symbols, nil
 }
