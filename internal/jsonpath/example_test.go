@@ -35,14 +35,14 @@ func ExamplePath_Set() {
 		return
 	}
 	output, err := path.Set(input, "b-7")
-	print := func(tree any) {
+	show := func(tree any) {
 		text, err := json.Marshal(tree)
 		fmt.Println(string(text), err)
 	}
 	if err == nil {
-		print(output)
+		show(output)
 	}
-	print(input)
+	show(input)
 	// Output:
 	// {"order":"o-1","booking":{"id":"b-7"}} <nil>
 	// {"order":"o-1"} <nil>
