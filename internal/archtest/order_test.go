@@ -11,7 +11,7 @@ import (
 )
 
 // rooms is the one-way order of the house: a room imports itself and what stands to its left.
-var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples"}
+var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples", "bench"}
 
 // internalUsers says which folders may import each package below internal/.
 // Such a package serves rooms and imports none.
