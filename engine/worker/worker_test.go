@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,15 +30,27 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // path are lost.
 type direct struct {
 	handler http.Handler
-	lose    map[string]int
+
+	mu   sync.Mutex
+	lose map[string]int
+}
+
+// loses reports whether a request is lost.
+func (d *direct) loses(path string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for end, n := range d.lose {
+		if n > 0 && strings.HasSuffix(path, end) {
+			d.lose[end]--
+			return true
+		}
+	}
+	return false
 }
 
 func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
-	for end, n := range d.lose {
-		if n > 0 && len(r.URL.Path) > len(end) && r.URL.Path[len(r.URL.Path)-len(end):] == end {
-			d.lose[end]--
-			return nil, errors.New("lost")
-		}
+	if d.loses(r.URL.Path) {
+		return nil, errors.New("lost")
 	}
 	w := httptest.NewRecorder()
 	d.handler.ServeHTTP(w, r)
@@ -57,7 +71,7 @@ func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worke
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	w := worker.Worker{URL: "http://ebb/", Name: "w", Do: do, Lease: 9 * time.Second}
-	w.Client = &http.Client{Transport: &direct{dispatch.Handler(ctx, store), lose}}
+	w.Client = &http.Client{Transport: &direct{handler: dispatch.Handler(ctx, store), lose: lose}}
 	ended := make(chan error, 2)
 	go func() { ended <- eng.Serve(ctx) }()
 	go func() { ended <- w.Run(ctx) }()
