@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -325,5 +326,44 @@ func TestRemoteActivity(t *testing.T) {
 		if err != nil || res.Output().String() != `"fine"` {
 			t.Errorf("ended with %v, %v", res, err)
 		}
+	})
+}
+
+// TestRemoteSM4C: functions of a state machine for cloud may be work for workers, and
+// what they did is undone by workers.
+func TestRemoteSM4C(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		m, err := sm4c.Parse("trip.json", []byte(`{"name": "trip", "version": "1.0",
+			"functions": [
+				{"name": "book", "type": "task", "operation": "worker:book"},
+				{"name": "unbook", "type": "task", "operation": "worker:unbook"},
+				{"name": "pay", "type": "task", "operation": "worker:pay"}],
+			"states": [
+				{"name": "Book", "start": true, "transitions": [{"nextState": "Pay"}],
+					"enterAction": {"type": "invokeFunction", "functionName": "book", "waitForCompletion": true, "arguments": {"to": "Rome"},
+						"revert": {"functionName": "unbook", "arguments": {"seat": "${ $value.seat }"}}}},
+				{"name": "Pay", "enterAction": {"type": "invokeFunction", "functionName": "pay", "waitForCompletion": true}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eng := newEngine(t, m.Flow(), append(opts, engine.WithTasks(registry{}))...)
+		store := eng.Store()
+		ended := make(chan error)
+		go func() {
+			_, err := eng.Run(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{}`))))
+			ended <- err
+		}()
+		book := take(t, store, "worker:book")
+		finish(t, store, book, reservation{"7a"})
+		pay := take(t, store, "worker:pay")
+		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "NoMoney"}); err != nil {
+			t.Error(err)
+		}
+		undo := take(t, store, "worker:unbook")
+		if book.Input.String() != `{"to":"Rome"}` || undo.Input.String() != `{"seat":"7a"}` || undo.Undoes == nil {
+			t.Errorf("to book: %s, to undo: %+v with %s", book.Input, undo, undo.Input)
+		}
+		finish(t, store, undo, nil)
+		reverted(t, <-ended)
 	})
 }
