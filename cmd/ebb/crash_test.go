@@ -38,25 +38,9 @@ var killable = []struct {
 // their calls, or while they wait. How many is EBB_CRASH_KILLS.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	kills := 200
-	if testing.Short() {
-		kills = 8
-	}
-	if text := os.Getenv("EBB_CRASH_KILLS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal("EBB_CRASH_KILLS: ", err)
-		}
-		kills = n
-	}
+	kills := crashKills(t)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	type kill struct {
-		*victim
-
-		name, want string
-		at, again  moment
-	}
 	var victims []kill
 	for i, k := range killable {
 		want, calls, each := undisturbed(t, k.name, k.steps)
@@ -69,11 +53,10 @@ func TestCrashAnywhere(t *testing.T) {
 		}
 	}
 	random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
-	type landing struct{ before, between, after int }
 	var mu sync.Mutex
 	landed := map[string]landing{}
 	sideBySide(kills, func(i int) {
-		v := victims[i]
+		v := &victims[i]
 		err := v.killed(v.at)
 		if i%4 == 3 { // who goes on is killed, too
 			err = errors.Join(err, v.killed(v.again))
@@ -84,16 +67,7 @@ func TestCrashAnywhere(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		l := landed[v.name]
-		switch {
-		case s.run.Seq == 0:
-			l.before++
-		case s.run.State.Ended():
-			l.after++
-		default:
-			l.between++
-		}
-		landed[v.name] = l
+		landed[v.name] = landed[v.name].with(&s)
 	})
 	t.Logf("%d runs killed, a quarter of them twice (seed %d)", kills, seed)
 	between := 0
@@ -104,6 +78,46 @@ func TestCrashAnywhere(t *testing.T) {
 	if between == 0 {
 		t.Errorf("none of %d runs was killed between the first and the last commit", kills)
 	}
+}
+
+// crashKills returns how many runs are killed.
+func crashKills(t *testing.T) int {
+	t.Helper()
+	if text := os.Getenv("EBB_CRASH_KILLS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal("EBB_CRASH_KILLS: ", err)
+		}
+		return n
+	}
+	if testing.Short() {
+		return 8
+	}
+	return 200
+}
+
+// A kill is a run that is to be killed, perhaps twice.
+type kill struct {
+	*victim
+
+	name, want string
+	at, again  moment
+}
+
+// A landing is how many runs were killed when.
+type landing struct{ before, between, after int }
+
+// with counts one more, as it was seen when it was killed.
+func (l landing) with(s *sight) landing {
+	switch {
+	case s.run.Seq == 0:
+		l.before++
+	case s.run.State.Ended():
+		l.after++
+	default:
+		l.between++
+	}
+	return l
 }
 
 // TestCrashAtFailpoints kills runs at the places where a crash would hurt most.

@@ -23,24 +23,24 @@ type session struct {
 	conn      *sqlx.Conn
 	dialect   *dialect
 	prepared  map[string]statement
-	direct    map[string]driver.StmtExecContext // statements that are only executed, on SQLite, see directly
-	values    []driver.NamedValue               // of the one that is being executed
-	args      []any                             // see room
-	texts     map[string]string                 // of statements that were sent together, as they are spelt
-	posted    []posted                          // not sent yet
-	wrong     error                             // of what was sent in this transaction: it can only be undone
-	held      []string                          // runs whose rows this transaction has locked
-	guestPath string                            // on a server: the search path of users' own statements
-	guestIdle string                            // and how long their transactions may do nothing; "" as long as all others
-	freed     bool                              // jobs whose time has come were looked for in this transaction
-	moment    time.Time                         // in which it is, by the database's clock; zero when it was not asked
-	heard     bool                              // the database has answered in this transaction
-	many      bool                              // several writes share this transaction
-	numbers   []int64                           // that runs will have which it makes
-	limits    []storage.Limit                   // as this transaction has read them; nil when it has not
-	changed   int64                             // rows changed so far
-	pages     int64                             // about so many pages of the WAL were filled
-	written   int64                             // bytes in the arguments of what changed rows
+	direct    map[string]directStmt // on SQLite: those that are only executed, see directly
+	values    []driver.NamedValue   // of the one that is being executed
+	args      []any                 // see room
+	texts     map[string]string     // of statements that were sent together, as they are spelt
+	posted    []posted              // not sent yet
+	wrong     error                 // of what was sent in this transaction: it can only be undone
+	held      []string              // runs whose rows this transaction has locked
+	guestPath string                // on a server: the search path of users' own statements
+	guestIdle string                // and how long their transactions may do nothing; "" as long as all others
+	freed     bool                  // jobs whose time has come were looked for in this transaction
+	moment    time.Time             // in which it is, by the database's clock; zero when it was not asked
+	heard     bool                  // the database has answered in this transaction
+	many      bool                  // several writes share this transaction
+	numbers   []int64               // that runs will have which it makes
+	limits    []storage.Limit       // as this transaction has read them; nil when it has not
+	changed   int64                 // rows changed so far
+	pages     int64                 // about so many pages of the WAL were filled
+	written   int64                 // bytes in the arguments of what changed rows
 	scratch   scratch
 }
 
@@ -48,13 +48,21 @@ type session struct {
 // use whose LIMIT is a bare parameter, so that is an expression.
 type statement struct{ *sqlx.Stmt }
 
+// A directStmt is a statement of the driver's own.
+type directStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+}
+
+var errDriver = errors.New("sqlstore: the driver has no prepared statements: was its version changed?")
+
 func newSession(ctx context.Context, db *sqlx.DB, d *dialect) (*session, error) {
 	conn, err := db.Connx(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &session{
-		conn: conn, dialect: d, prepared: map[string]statement{}, direct: map[string]driver.StmtExecContext{}, texts: map[string]string{},
+		conn: conn, dialect: d, prepared: map[string]statement{}, direct: map[string]directStmt{}, texts: map[string]string{},
 	}, nil
 }
 
@@ -67,7 +75,7 @@ func (s *session) close() error {
 		errs = append(errs, stmt.Close())
 	}
 	for _, stmt := range s.direct {
-		errs = append(errs, stmt.(driver.Stmt).Close()) //nolint:forcetypeassert // it was prepared as one
+		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, s.conn.Close())...)
 }
@@ -147,13 +155,19 @@ func (s *session) directly(ctx context.Context, query string, args []any) (drive
 	return stmt.ExecContext(ctx, s.values)
 }
 
-func (s *session) prepareDirect(ctx context.Context, query string) (stmt driver.StmtExecContext, err error) {
+func (s *session) prepareDirect(ctx context.Context, query string) (stmt directStmt, err error) {
 	err = s.conn.Raw(func(conn any) error {
-		made, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, s.dialect.spell(query))
+		c, prepares := conn.(driver.ConnPrepareContext)
+		if !prepares {
+			return errDriver
+		}
+		made, err := c.PrepareContext(ctx, s.dialect.spell(query))
 		if err != nil {
 			return err
 		}
-		stmt = made.(driver.StmtExecContext)
+		if stmt, prepares = made.(directStmt); !prepares {
+			return errors.Join(errDriver, made.Close())
+		}
 		return nil
 	})
 	return stmt, err

@@ -336,7 +336,7 @@ func TestWAL(t *testing.T) {
 // TestWALBeginsAnew has somebody read while the log is copied, so that the end of it
 // cannot be: that is copied as soon as he has read, and the log begins anew and does
 // not grow. Failpoints are everybody's, so it runs alone.
-func TestWALBeginsAnew(t *testing.T) { //nolint:paralleltest // see above
+func TestWALBeginsAnew(t *testing.T) {
 	file := filepath.Join(crashdisk.Careless(t), "runs.db")
 	s := openFile(t, file)
 	claim := beginRun(t, s, "a")
