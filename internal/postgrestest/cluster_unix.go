@@ -45,7 +45,7 @@ func NewCluster(tb testing.TB) *Cluster {
 		}
 	}
 	var err error
-	if c.dir, err = os.MkdirTemp("", "ebbpg"); err != nil { // the name of a socket must be short
+	if c.dir, err = os.MkdirTemp("", "ebbpg"); err != nil { //nolint:usetesting // the name of a socket must be short
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {

@@ -31,11 +31,11 @@ type Proxy struct {
 }
 
 // NewProxy returns a proxy and the DSN that goes through it.
-func NewProxy(t testing.TB, dsn string) (p *Proxy, through string) {
-	t.Helper()
+func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
+	tb.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	q := u.Query()
 	plain := *u
@@ -44,16 +44,16 @@ func NewProxy(t testing.TB, dsn string) (p *Proxy, through string) {
 	plain.RawQuery = pq.Encode()
 	config, err := pgx.ParseConfig(plain.String())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p = &Proxy{}
 	p.flows.L = &p.mu
 	p.network, p.server = pgNetwork(config)
-	if p.listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
+	if p.listener, err = (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0"); err != nil {
+		tb.Fatal(err)
 	}
 	p.done.Go(p.accept)
-	t.Cleanup(p.close)
+	tb.Cleanup(p.close)
 	q.Del("host")
 	q.Del("port")
 	q.Set("sslmode", "disable")

@@ -28,12 +28,12 @@ func TestOutageOfServer(t *testing.T) {
 		want("in a long one", true)
 		k.regain(time.Now())
 		want("right after it", true)
-		time.Sleep(k.lease - 1)
+		time.Sleep(k.lease - time.Nanosecond)
 		want("as long as a lease after it", true)
 		if k.holds(&ownerRow{ID: "resigned", Machine: "another"}) {
 			t.Error("one that has resigned is left what it has")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		want("after the lease", false)
 	})
 }

@@ -27,18 +27,18 @@ type form struct {
 
 // What the arguments of the statements are, in their order.
 const (
-	countTypes   = "bigint bigint bigint bigint bigint bytea bytea"
-	turnTypes    = " smallint smallint smallint boolean bigint bigint bigint bigint bytea bytea"
-	letGoTypes   = " bigint bigint bigint"
-	takeTypes    = " bigint text text bigint"
-	claimedTypes = " bigint bigint text bigint"
-	freeTypes    = " bigint bigint bigint bigint"
-	countedTypes = " bigint bigint bigint bigint bigint bigint"
-	originTypes  = "bigint text text text text text text text bigint bigint bytea bytea bytea"
-	runTypes     = "bigint bigint bigint bigint text text bigint smallint smallint smallint boolean bigint bigint bytea bytea bytea"
-	historyTypes = "bigint bigint bytea"
-	claimTypes   = "text text bigint bigint"
-	finishTypes  = "smallint bigint bytea bigint text bigint text"
+	countTypes   = "bigint,bigint,bigint,bigint,bigint,bytea,bytea"
+	turnTypes    = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bigint,bytea,bytea"
+	letGoTypes   = ",bigint,bigint,bigint"
+	takeTypes    = ",bigint,text,text,bigint"
+	claimedTypes = ",bigint,bigint,text,bigint"
+	freeTypes    = ",bigint,bigint,bigint,bigint"
+	countedTypes = ",bigint,bigint,bigint,bigint,bigint,bigint"
+	originTypes  = "bigint,text,text,text,text,text,text,text,bigint,bigint,bytea,bytea,bytea"
+	runTypes     = "bigint,bigint,bigint,bigint,text,text,bigint,smallint,smallint,smallint,boolean,bigint,bigint,bytea,bytea,bytea"
+	historyTypes = "bigint,bigint,bytea"
+	claimTypes   = "text,text,bigint,bigint"
+	finishTypes  = "smallint,bigint,bytea,bigint,text,bigint,text"
 )
 
 // forms are the statements that can be put together.
@@ -56,7 +56,7 @@ var forms = map[string]*form{
 
 // updateForm makes a form of UPDATE … WHERE ….
 func updateForm(query, types string) *form {
-	f := &form{types: strings.Fields(types)}
+	f := &form{types: strings.Split(types, ",")}
 	set, where, _ := strings.Cut(f.columns(query), "WHERE ")
 	f.text = set + " FROM " + f.rows() + " WHERE " + where
 	return f.ensured()
@@ -64,7 +64,7 @@ func updateForm(query, types string) *form {
 
 // insertForm makes a form of INSERT … VALUES (…) ….
 func insertForm(query, types string) *form {
-	f := &form{types: strings.Fields(types)}
+	f := &form{types: strings.Split(types, ",")}
 	into, values, _ := strings.Cut(f.columns(query), "VALUES (")
 	values, rest, _ := strings.Cut(values, ")")
 	f.text = into + "SELECT " + values + " FROM " + f.rows() + rest
@@ -132,7 +132,7 @@ func (f *form) args(all []posted) []any {
 		case "smallint":
 			column := make([]int16, len(all))
 			for j := range all {
-				column[j] = int16(*integer(all[j].args[i])) //nolint:gosec // it is a state
+				column[j] = int16(*integer(all[j].args[i]))
 			}
 			out[i] = column
 		default:
@@ -157,7 +157,7 @@ func integer(arg any) *int64 {
 	case int:
 		n = int64(arg)
 	default: // a state
-		n = int64(reflect.ValueOf(arg).Uint()) //nolint:gosec // of eight bits
+		n = int64(reflect.ValueOf(arg).Uint())
 	}
 	return &n
 }
