@@ -123,8 +123,10 @@ func TestPathCauses(t *testing.T) {
 			"The function 'States.Array($.a[0][0])' had the following error: Filter: [0] can only be applied to arrays. Current context is: 1"},
 		{"error", `{"Type": "Fail", "ErrorPath": "$.b"}`, "States.Runtime: " + inS +
 			`The JSONPath '$.b' specified for the field 'ErrorPath' could not be found in the input '{"a":[1]}'`},
-		{"items", `{"Type": "Map", "ItemsPath": "$.b", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "End": true}`,
-			`States.ReferencePathConflict: Unable to apply step "b" to input {"a":[1]}`},
+		{
+			"items", `{"Type": "Map", "ItemsPath": "$.b", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "End": true}`,
+			`States.ReferencePathConflict: Unable to apply step "b" to input {"a":[1]}`,
+		},
 		{"in the context object", `{"Type": "Map", "ItemsPath": "$.a", "MaxConcurrencyPath": "$$.Execution.Input.n", "ItemProcessor": {"StartAt": "I", ` +
 			`"States": {"I": {"Type": "Succeed"}}}, "End": true}`, "States.Runtime: " + inS +
 			`Invalid path '$.Execution.Input.n' : No results for path: $['Execution']['Input']['n']`},
