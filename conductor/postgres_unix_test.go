@@ -160,7 +160,7 @@ func TestPostgresRestarted(t *testing.T) {
 			t.Fatal(err)
 		}
 		serving.Go(func() {
-			if err := errors.Join(c.Run(ctx), store.Close()); err != nil {
+			if err := errors.Join(c.Run(ctx), store.Close()); err != nil { //nolint:contextcheck // Close has none
 				t.Error(err)
 			}
 		})

@@ -24,7 +24,7 @@ func TestSchedules(t *testing.T) {
 		var mu sync.Mutex
 		calls := 0
 		catalog := func() *conductor.Catalog {
-			return conductor.NewCatalog().Add(1, trip("trip", func(ctx context.Context, n int) error {
+			return conductor.NewCatalog().Add(1, trip("trip", func(_ context.Context, n int) error {
 				mu.Lock()
 				calls++
 				mu.Unlock()

@@ -119,9 +119,9 @@ func timed(done func(string)) map[string]flow.Node {
 }
 
 // TestTimerFiredTwice lets two processes find each run that is due, each time: what
-// follows its timers happens once, and of each two who fired one one has done
+// follows its timers happens once, and of each two who fired one has done
 // nothing.
-func TestTimerFiredTwice(t *testing.T) {
+func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are played one after the other
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		did := &box[string]{}
@@ -177,5 +177,5 @@ func (c catalogOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) 
 }
 
 func (c catalogOf) Task(name string) (atom.Body, error) {
-	return atom.Untyped(name, func(context.Context, atom.Values) (any, error) { c.did(name); return nil, nil }, nil).Body(), nil
+	return atom.Untyped(name, func(context.Context, atom.Values) (any, error) { c.did(name); return nil, nil }, nil).Body(), nil //nolint:nilnil // nothing
 }

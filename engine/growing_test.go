@@ -289,7 +289,7 @@ func nest(child flow.Child, fail bool) lang {
 
 // TestNested begins runs within runs: their results, their failures, and their
 // undoing.
-func TestNested(t *testing.T) {
+func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its beginning to its end
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
 		inner := lang(func(ask *flow.Ask) flow.Growth {

@@ -249,6 +249,7 @@ func TestRemoteMachine(t *testing.T) {
 // TestRemoteSuspended: an undo that a worker does is not lost when the run is
 // suspended meanwhile, whether it ends then or later.
 func TestRemoteSuspended(t *testing.T) {
+	t.Parallel()
 	for name, late := range map[string]bool{"ends meanwhile": false, "ends later": true} {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, func(t *testing.T, opts ...engine.Option) {

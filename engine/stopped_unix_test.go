@@ -30,7 +30,7 @@ import (
 func twoSteps(say func(string), second func(ctx context.Context) error) flow.Node {
 	undo := func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) {
 		say("undone")
-		return nil, nil
+		return nil, nil //nolint:nilnil // nothing
 	}
 	return flow.Linear("stopped",
 		atom.Untyped("first", func(context.Context, atom.Values) (any, error) { return nil, nil }, undo),

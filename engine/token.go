@@ -178,7 +178,7 @@ func (d *driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey)
 func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
 	k, ok := targets[t.Path]
 	if i := d.plan.Index(t.Path); !ok && i >= 0 && !d.grows() {
-		k = timerKey{atom: int32(i)}
+		k = timerKey{atom: i}
 	} else if !ok {
 		k = nobodys
 	}

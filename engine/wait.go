@@ -91,7 +91,7 @@ func (d *driver) wait() (err error) {
 
 // tellAwaiting tells observers when only others can move the run on.
 func (d *driver) tellAwaiting() {
-	if d.running > 0 || len(d.elsewhere) == 0 && !(d.grows() && d.s.Listens()) {
+	if d.running > 0 || len(d.elsewhere) == 0 && (!d.grows() || !d.s.Listens()) {
 		return
 	}
 	for _, f := range d.e.observers {

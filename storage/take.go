@@ -2,6 +2,7 @@ package storage
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,10 +15,8 @@ func (t *Taking) Check() error {
 	if len(t.Queues) == 0 || len(t.Queues) > MaxQueues {
 		return fmt.Errorf("%w: work is taken from 1 to %d queues", ErrInvalid, MaxQueues)
 	}
-	for _, queue := range t.Queues {
-		if queue == "" {
-			return fmt.Errorf("%w: a queue that work is taken from has a name", ErrInvalid)
-		}
+	if slices.Contains(t.Queues, "") {
+		return fmt.Errorf("%w: a queue that work is taken from has a name", ErrInvalid)
 	}
 	if t.Worker == "" || len(t.Worker) > MaxID || t.Lease < 0 {
 		return fmt.Errorf("%w: work is taken by a worker with a name of up to %d bytes, for a lease that is not negative", ErrInvalid, MaxID)

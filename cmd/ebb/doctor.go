@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,8 +83,8 @@ func (s *session) tellFinding(f *finding) error {
 	return err
 }
 
-// find tells of a finding.
-func (d *doctor) find(check, state, do, format string, args ...any) {
+// findf tells of a finding.
+func (d *doctor) findf(check, state, do, format string, args ...any) {
 	if state == isWrong {
 		d.wrong++
 	}
@@ -98,7 +99,7 @@ func (d *doctor) look(ctx context.Context, s *session) error {
 	if err != nil {
 		return unreachable(err)
 	}
-	d.find("database", isOK, "", "%s, %s", c.Schema.Place, c.Engine)
+	d.findf("database", isOK, "", "%s, %s", c.Schema.Place, c.Engine)
 	ready := d.schema(&c)
 	d.clock(&c, before, after)
 	d.place(&c)
@@ -121,17 +122,17 @@ func (d *doctor) schema(c *sqlstore.Checkup) bool {
 	found := &c.Schema
 	switch {
 	case len(found.Pending) == 0:
-		d.find("schema", isOK, "", "%d, the newest that this ebb knows", found.Version)
+		d.findf("schema", isOK, "", "%d, the newest that this ebb knows", found.Version)
 		return true
 	case !c.Server && found.Version == 0:
-		d.find("schema", isOK, "", "there is no database yet; it is made when something is run or posted")
+		d.findf("schema", isOK, "", "there is no database yet; it is made when something is run or posted")
 	case !c.Server:
-		d.find("schema", isWarning, "run ebb backup first, if an older ebb may have to read it again",
+		d.findf("schema", isWarning, "run ebb backup first, if an older ebb may have to read it again",
 			"%d of %d: it is brought there when it is opened, and older versions of ebb cannot open it then", found.Version, found.Newest)
 	case found.Version == 0:
-		d.find("schema", isWrong, "ebb migrate up", "there are no tables yet")
+		d.findf("schema", isWrong, "ebb migrate up", "there are no tables yet")
 	default:
-		d.find("schema", isWrong, "ebb migrate up, once no older ebb works on it",
+		d.findf("schema", isWrong, "ebb migrate up, once no older ebb works on it",
 			"%d of %d: this ebb does not work on it as it is", found.Version, found.Newest)
 	}
 	return false
@@ -146,11 +147,11 @@ func (d *doctor) clock(c *sqlstore.Checkup, before, after time.Time) {
 	ahead, behind := before.Sub(c.Time), c.Time.Sub(after)
 	switch {
 	case ahead > clockOff:
-		d.find("clock", isWarning, do, "this machine's clock is %v ahead of the database's", ahead.Round(time.Second))
+		d.findf("clock", isWarning, do, "this machine's clock is %v ahead of the database's", ahead.Round(time.Second))
 	case behind > clockOff:
-		d.find("clock", isWarning, do, "this machine's clock is %v behind the database's", behind.Round(time.Second))
+		d.findf("clock", isWarning, do, "this machine's clock is %v behind the database's", behind.Round(time.Second))
 	case c.Server:
-		d.find("clock", isOK, "", "as the database's")
+		d.findf("clock", isOK, "", "as the database's")
 	}
 }
 
@@ -158,19 +159,19 @@ func (d *doctor) place(c *sqlstore.Checkup) {
 	switch {
 	case c.Server:
 	case c.Shared != "":
-		d.find("file system", isWrong, "put it on a disk of this machine, or use a server (--dsn postgres://…)",
+		d.findf("file system", isWrong, "put it on a disk of this machine, or use a server (--dsn postgres://…)",
 			"the file is on a network file system (%s): locks do not reach to other machines there, and the database can be damaged", c.Shared)
 	default:
-		d.find("file system", isOK, "", "it is none of those over a network that are known")
+		d.findf("file system", isOK, "", "it is none of those over a network that are known")
 	}
 }
 
 func (d *doctor) hearing(c *sqlstore.Checkup) {
 	if c.Deaf == nil {
-		d.find("notifications", isOK, "", "they arrive")
+		d.findf("notifications", isOK, "", "they arrive")
 		return
 	}
-	d.find("notifications", isWarning, "let ebb connect to the server itself, or to a pool that keeps a connection for each session",
+	d.findf("notifications", isWarning, "let ebb connect to the server itself, or to a pool that keeps a connection for each session",
 		"they do not arrive (%v): work is found by looking for it, up to a second late", c.Deaf)
 }
 
@@ -190,7 +191,7 @@ func (d *doctor) work(ctx context.Context, store storage.Store, c *sqlstore.Chec
 			alive++
 		}
 	}
-	d.find("processes", isOK, "", "%d on this database now", alive)
+	d.findf("processes", isOK, "", "%d on this database now", alive)
 	for _, look := range []func(context.Context, storage.Store, time.Time, int) error{d.past, d.runs, d.jobs, d.schedules} {
 		if err := look(ctx, store, c.Time, alive); err != nil {
 			return unreachable(err)
@@ -208,7 +209,7 @@ func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time, _ i
 	}
 	for i := range runs {
 		if ahead := runs[i].Updated.Sub(d.now()); ahead > neglected {
-			d.find("past", isWrong, "find out why the clock was put back; what waits for a time waits until it has come again",
+			d.findf("past", isWrong, "find out why the clock was put back; what waits for a time waits until it has come again",
 				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
 			return nil
 		}
@@ -224,7 +225,7 @@ func enough(n int) string {
 	if n == lookAt {
 		return fmt.Sprintf("%d or more", n)
 	}
-	return fmt.Sprint(n)
+	return strconv.Itoa(n)
 }
 
 // serving says what to do about what nobody does.
@@ -246,7 +247,7 @@ func (d *doctor) runs(ctx context.Context, store storage.Store, now time.Time, a
 	}
 	runs = slices.DeleteFunc(runs, func(r storage.Run) bool { return r.Hold })
 	if len(runs) == 0 {
-		d.find("runs", isOK, "", "none waits for somebody to drive it")
+		d.findf("runs", isOK, "", "none waits for somebody to drive it")
 		return nil
 	}
 	oldest := &runs[0]
@@ -256,7 +257,7 @@ func (d *doctor) runs(ctx context.Context, store storage.Store, now time.Time, a
 			needs[need] = v
 		}
 	}
-	d.find("runs", isWarning, serving(alive, pairs(needs)), "%s wait for somebody to drive them, %s of flow %s for the longest: since %s",
+	d.findf("runs", isWarning, serving(alive, pairs(needs)), "%s wait for somebody to drive them, %s of flow %s for the longest: since %s",
 		enough(len(runs)), oldest.ID, oldest.Flow, oldest.Due.UTC().Format(time.RFC3339))
 	return nil
 }
@@ -268,15 +269,15 @@ func (d *doctor) jobs(ctx context.Context, store storage.Store, now time.Time, a
 	}
 	waiting = slices.DeleteFunc(waiting, func(j storage.Job) bool { return now.Sub(j.Created) < neglected || now.Sub(j.NotUntil) < neglected })
 	if len(waiting) == 0 {
-		d.find("jobs", isOK, "", "none waits for somebody to claim it")
+		d.findf("jobs", isOK, "", "none waits for somebody to claim it")
 	} else {
 		oldest := slices.MinFunc(waiting, func(a, b storage.Job) int { return a.Created.Compare(b.Created) })
-		d.find("jobs", isWarning, serving(alive, pairs(oldest.Labels)), "%s wait for somebody to claim them, %s of flow %s for the longest: since %s",
+		d.findf("jobs", isWarning, serving(alive, pairs(oldest.Labels)), "%s wait for somebody to claim them, %s of flow %s for the longest: since %s",
 			enough(len(waiting)), oldest.ID, oldest.Flow, oldest.Created.UTC().Format(time.RFC3339))
 	}
 	parked, err := store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: lookAt})
 	if err == nil && len(parked) > 0 {
-		d.find("parked jobs", isWarning, "ebb jobs tells why; decide with ebb jobs release or cancel, or by orders to their runs",
+		d.findf("parked jobs", isWarning, "ebb jobs tells why; decide with ebb jobs release or cancel, or by orders to their runs",
 			"%s wait for somebody to decide, such as %s", enough(len(parked)), parked[0].ID)
 	}
 	return err
@@ -285,7 +286,7 @@ func (d *doctor) jobs(ctx context.Context, store storage.Store, now time.Time, a
 func (d *doctor) schedules(ctx context.Context, store storage.Store, _ time.Time, alive int) error {
 	due, now, _, err := store.DueSchedules(ctx, lookAt)
 	if err == nil && len(due) > 0 && now.Sub(due[0].Next) > neglected {
-		d.find("schedules", isWarning, serving(alive, ""), "%s is late: it should have ticked at %s", due[0].ID, due[0].Next.UTC().Format(time.RFC3339))
+		d.findf("schedules", isWarning, serving(alive, ""), "%s is late: it should have ticked at %s", due[0].ID, due[0].Next.UTC().Format(time.RFC3339))
 	}
 	return err
 }

@@ -19,9 +19,8 @@ import (
 
 // A patient is a database, something of which is broken before the doctor looks.
 type patient struct {
-	dsn   string
-	store *sqlstore.Store // open while the doctor looks; nil when break does not want it
-	look  *doctor
+	dsn  string
+	look *doctor
 }
 
 // diagnosed returns what the doctor says of each thing, and its error.

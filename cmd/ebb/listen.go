@@ -55,7 +55,8 @@ func (f *listenFlags) door() (*door, error) {
 		}
 	}
 	if !d.local && d.keys == nil {
-		return nil, usagef("--listen %s: others can reach it, and anybody would be answered: only loopback addresses can be listened on without --keys FILE", f.address)
+		return nil, usagef("--listen %s: others can reach it, and anybody would be answered: "+
+			"only loopback addresses can be listened on without --keys FILE", f.address)
 	}
 	if (f.cert == "") != (f.certKey == "") {
 		return nil, usagef("--tls-cert and --tls-key go together")

@@ -34,7 +34,7 @@ type tripInput struct {
 // metricFlow books, pays, which is tried three times, and fails for odd numbers.
 func metricFlow() flow.Node {
 	book := atom.Untyped("book", func(context.Context, atom.Values) (any, error) { return 1, nil },
-		func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil }, atom.As("booked"))
+		func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) { return nil, nil }, atom.As("booked")) //nolint:nilnil // nothing
 	tried := map[int]int{}
 	pay := atom.Func("pay", func(_ context.Context, in tripInput) (int, error) {
 		if tried[in.N]++; tried[in.N] < 3 {

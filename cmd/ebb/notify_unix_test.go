@@ -17,7 +17,7 @@ import (
 // systemd would have made.
 func TestSupervisor(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "ebb") // a path that is short enough for a socket
+	dir, err := os.MkdirTemp("", "ebb") //nolint:usetesting // a path that is short enough for a socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,14 +121,11 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	labels, err := parseLabels(f.labels)
+	opts, err := f.options()
 	if err != nil {
 		return err
 	}
-	trace, err := traceparent(f.trace)
-	if err != nil {
-		return err
-	}
+	opts = append(opts, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Lift())
 	return s.withStore(ctx, func(store storage.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
@@ -146,15 +143,26 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 			}
 		}
 		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
-			opts := []engine.RunOption{
-				engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Labels(labels), engine.Lift(),
-			}
-			if trace != "" {
-				opts = append(opts, engine.Trace(trace))
-			}
 			return eng.Run(ctx, id, opts...)
 		})
 	})
+}
+
+// options returns what flags say of the run itself.
+func (f *runFlags) options() ([]engine.RunOption, error) {
+	labels, err := parseLabels(f.labels)
+	if err != nil {
+		return nil, err
+	}
+	trace, err := traceparent(f.trace)
+	if err != nil {
+		return nil, err
+	}
+	opts := []engine.RunOption{engine.Labels(labels)}
+	if trace != "" {
+		opts = append(opts, engine.Trace(trace))
+	}
+	return opts, nil
 }
 
 // flowsOf returns the definition, those that are given with it, and those of the flows

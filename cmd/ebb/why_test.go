@@ -36,8 +36,10 @@ var standings = map[string]func(w *standing){
 			{Path: "Lost", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 		}
 		for _, t := range []storage.Token{
-			{ID: "T1", Path: "Queued"}, {ID: "T2", Path: "Taken", Worker: "w1", Lease: start.Add(time.Second), Deadline: start.Add(time.Hour)},
-			{ID: "T3", Path: "Nameless", Worker: "?"}, {ID: "T4", Path: "Lost", Worker: "w2", Lease: start.Add(-time.Second)},
+			{ID: "T1", Path: "Queued"},
+			{ID: "T2", Path: "Taken", Worker: "w1", Lease: start.Add(time.Second), Deadline: start.Add(time.Hour)},
+			{ID: "T3", Path: "Nameless", Worker: "?"},
+			{ID: "T4", Path: "Lost", Worker: "w2", Lease: start.Add(-time.Second)},
 		} {
 			t.Queue = "charge"
 			w.tokens[t.Path] = &t

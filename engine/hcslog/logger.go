@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log"
+	"log" //nolint:depguard // hclog.Logger has a method that returns one
 	"log/slog"
 	"runtime"
 	"slices"

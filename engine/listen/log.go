@@ -57,6 +57,8 @@ func (l *Levels) of(ev *engine.Event) hclog.Level {
 			return l.Failure
 		}
 		return l.Run
+	case engine.OthersAwaited, engine.PlaceAwaited:
+		return l.Run
 	case engine.AtomChanged:
 	}
 	switch ev.To {

@@ -47,7 +47,7 @@ const (
 
 // Run does tasks until ctx ends, and then returns nil; it leaves the one that it is
 // at. It may be called by several goroutines. A server that does not answer is asked
-// again; one that refuses what it is asked ends it, with *[Refused].
+// again; one that refuses what it is asked ends it, with *[RefusedError].
 func (w *Worker) Run(ctx context.Context) error {
 	ask := map[string]any{
 		"kinds": slices.Sorted(maps.Keys(w.Do)), "worker": w.Name,
@@ -56,7 +56,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var t *Task
 		err := w.post(ctx, "poll", ask, &t)
-		if refused, ok := errors.AsType[*Refused](err); ok {
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			return refused
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
 		cancel()
 		if err == nil {
 			over = sent.Add(lease)
-		} else if errors.As(err, new(*Refused)) || !time.Now().Before(over) {
+		} else if errors.As(err, new(*RefusedError)) || !time.Now().Before(over) {
 			leave()
 			return
 		}
@@ -136,7 +136,7 @@ func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
 			how, said = t.ID+"/fail", failed(encoding)
 			continue
 		}
-		if err == nil || errors.As(err, new(*Refused)) {
+		if err == nil || errors.As(err, new(*RefusedError)) {
 			return
 		}
 		pause(ctx, again)
@@ -178,15 +178,15 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Refused is what the server says when asking again would not help.
-type Refused struct {
-	Status  int    // of HTTP
+// A RefusedError is what the server says when asking again would not help.
+type RefusedError struct {
+	Status  int    `json:"-"` // of HTTP
 	Code    string `json:"error"`
 	Message string `json:"message"`
 }
 
 // Error says what the server said.
-func (r *Refused) Error() string {
+func (r *RefusedError) Error() string {
 	return fmt.Sprintf("worker: refused (%d %s): %s", r.Status, r.Code, r.Message)
 }
 
@@ -200,7 +200,7 @@ func (w *Worker) post(ctx context.Context, what string, ask, answer any) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(w.URL, "/")+"/tasks/"+what, bytes.NewReader(body))
 	if err != nil {
-		return &Refused{Message: err.Error()}
+		return &RefusedError{Message: err.Error()}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if w.Key != "" {
@@ -228,7 +228,7 @@ func (w *Worker) post(ctx context.Context, what string, ask, answer any) error {
 	case got.StatusCode == http.StatusTooManyRequests || got.StatusCode >= http.StatusInternalServerError:
 		return fmt.Errorf("worker: the server answered %s", got.Status)
 	}
-	refused := &Refused{Status: got.StatusCode}
+	refused := &RefusedError{Status: got.StatusCode}
 	if json.Unmarshal(text, refused) != nil {
 		refused.Message = strings.TrimSpace(string(text))
 	}

@@ -126,7 +126,7 @@ func TestWorker(t *testing.T) {
 			"unbook": func(_ context.Context, task *worker.Task) (any, error) {
 				u := task.Revert
 				did = append(did, fmt.Sprint("unbook ", task.Key, " ", u.Key, " ", u.Outcome, " ", string(u.Result), " ", u.Failures))
-				return nil, nil
+				return nil, nil //nolint:nilnil // nothing
 			},
 		}
 		root := flow.Linear("trip",
@@ -189,12 +189,12 @@ func TestLetGo(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: dispatch.Handler(t.Context(), storage.Memory())}}}
-	refused, ok := errors.AsType[*worker.Refused](w.Run(t.Context()))
+	refused, ok := errors.AsType[*worker.RefusedError](w.Run(t.Context()))
 	if !ok || refused.Status != http.StatusBadRequest || refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
 		t.Errorf("it ended with %v", refused)
 	}
 	w.URL = "no scheme"
-	if err := w.Run(t.Context()); !errors.As(err, new(*worker.Refused)) {
+	if err := w.Run(t.Context()); !errors.As(err, new(*worker.RefusedError)) {
 		t.Errorf("it ended with %v", err)
 	}
 }

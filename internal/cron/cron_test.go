@@ -12,20 +12,20 @@ import (
 	"github.com/ebbflow/ebb/internal/cron"
 )
 
-func parsed(t testing.TB, spec string) *cron.Schedule {
-	t.Helper()
+func parsed(tb testing.TB, spec string) *cron.Schedule {
+	tb.Helper()
 	s, err := cron.Parse(spec)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return s
 }
 
-func moment(t testing.TB, text string) time.Time {
-	t.Helper()
+func moment(tb testing.TB, text string) time.Time {
+	tb.Helper()
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return at
 }
@@ -184,7 +184,7 @@ func itoa(n int) string { return string(rune('0'+n/10)) + string(rune('0'+n%10))
 
 // TestNextByHand compares a few days of ticks with what one finds who looks at the
 // clock once a minute.
-func TestNextByHand(t *testing.T) {
+func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by hand
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom(zones).Draw(rt, "zone")

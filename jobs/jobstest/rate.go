@@ -48,7 +48,7 @@ func testRate(t *testing.T, m Maker) {
 
 // testRateWindow: in no window of the length of a rate more jobs are claimed than
 // it lets, and those that were posted first are claimed first.
-func testRateWindow(t *testing.T, m Maker) {
+func testRateWindow(t *testing.T, m Maker) { //nolint:gocognit // one window, followed
 	const all, rate, per = 12, 4, 100 * time.Millisecond
 	policy := jobs.Policy{Lease: time.Hour}
 	one, other := m.Open(t, policy)

@@ -15,7 +15,7 @@ import (
 
 // TestRateModel: whoever claims and whenever, claimants get all that their rates
 // let in, in the order of the board, and no more in any window.
-func TestRateModel(t *testing.T) {
+func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {

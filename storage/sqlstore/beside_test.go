@@ -39,7 +39,7 @@ func saturate(ctx context.Context, s *sqlstore.Store) error {
 		wg.Go(func() {
 			run, err := stepperOf(ctx, s, fmt.Sprint("saturator-", i))
 			for err == nil && !stop.Load() {
-				err = run.step()
+				err = run.step() //nolint:contextcheck // it was given its own
 				steps.Add(1)
 			}
 			errs <- err
@@ -55,7 +55,7 @@ func saturate(ctx context.Context, s *sqlstore.Store) error {
 		}
 	}
 	say(fmt.Sprint(steps.Load()))
-	return s.Close()
+	return s.Close() //nolint:contextcheck // it has none
 }
 
 // stepNowAndThen makes as many steps as it is told by a line, with pauses, and says
@@ -75,14 +75,14 @@ func stepNowAndThen(ctx context.Context, s *sqlstore.Store) error {
 	for i := range waits {
 		time.Sleep(pace)
 		begun := time.Now()
-		if err := run.step(); err != nil {
+		if err := run.step(); err != nil { //nolint:contextcheck // it was given its own
 			return err
 		}
 		waits[i] = time.Since(begun).Microseconds()
 	}
 	slices.Sort(waits)
 	say(fmt.Sprint(waits[n/2], waits[n*9/10], waits[n*99/100], waits[n-1]))
-	return s.Close()
+	return s.Close() //nolint:contextcheck // it has none
 }
 
 // TestBesideSaturating lets three processes write now and then beside one that

@@ -68,8 +68,8 @@ func (c *Checkup) lookAtFile(ctx context.Context, file string) error {
 
 func (c *Checkup) lookAtServer(ctx context.Context, s *server) error {
 	var row struct {
-		Version string
-		Micros  int64
+		Version string `db:"version"`
+		Micros  int64  `db:"micros"`
 	}
 	err := s.db.GetContext(ctx, &row, `SELECT current_setting('server_version') AS version, `+serverClock+` AS micros`)
 	if err != nil {

@@ -171,7 +171,9 @@ func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) (
 // claimable returns the first jobs that a claim takes and rates admit, their
 // numbers, and what counts them, looking through them by pages. Where others write
 // too, those that they are about to claim are left out.
-func claimable(ctx context.Context, w *session, q storage.JobClaim, rates *storage.Meter) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
+func claimable(
+	ctx context.Context, w *session, q storage.JobClaim, rates *storage.Meter,
+) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
 	limit := max(q.Limit, 1)
 	priority, n := int64(math.MaxInt64), int64(0)
 	for page := limit; ; page = min(2*page, 1000) {

@@ -116,7 +116,7 @@ func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim storage.Claim)
 			return err
 		}
 	}
-	return s.Close()
+	return s.Close() //nolint:contextcheck // it has none
 }
 
 // commit makes n commits, and says so after each of the first.

@@ -30,5 +30,5 @@ func sharedFileSystem(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sqlstore: ask for the file system of %s: %w", file, err)
 	}
-	return sharedSystems[uint32(stat.Type)], nil //nolint:gosec // it has 32 bits
+	return sharedSystems[uint32(stat.Type)], nil
 }

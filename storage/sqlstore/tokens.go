@@ -23,7 +23,8 @@ const (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
-  queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work, result = excluded.result, failure = excluded.failure
+  queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
+  result = excluded.result, failure = excluded.failure
 WHERE tokens.state = 0 AND tokens.run = excluded.run`
 	// The number under which the work was taken guards what its worker does; 0 is anybody.
 	endToken  = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3 WHERE id = ?4 AND state = 0 AND (take = ?5 OR ?5 = 0)`

@@ -86,7 +86,8 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 
 var writes = map[string]bool{
 	"Create": true, "Begin": true, "BeginNew": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
-	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true, "PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
+	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
+	"PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
 }

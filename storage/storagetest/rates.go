@@ -1,7 +1,8 @@
 package storagetest
 
 import (
-	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,7 @@ func testRates(t *testing.T, m Maker) {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 	for i, flow := range []string{"trip", "trip", "tour", "trip", "trip", "trip"} {
-		post(t, s, storage.Job{ID: fmt.Sprint(i), Flow: flow, Created: at(i)})
+		post(t, s, storage.Job{ID: strconv.Itoa(i), Flow: flow, Created: at(i)})
 	}
 	post(t, s, storage.Job{ID: "!", Flow: "trip", Priority: 1})
 	take := func(by storage.Store, want string) []storage.Job {
@@ -88,7 +89,7 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 	for i, c := range []struct{ flow, customer, gpu string }{
 		{"trip", "x", ""}, {"tour", "x", ""}, {"trip", "y", "a"}, {"trip", "", "a"}, {"trip", "", "a"}, {"tour", "", "a"}, {"trip", "", "b"},
 	} {
-		j := storage.Job{ID: fmt.Sprint(i), Flow: c.flow, Labels: map[string]string{}, RunLabels: map[string]string{}}
+		j := storage.Job{ID: strconv.Itoa(i), Flow: c.flow, Labels: map[string]string{}, RunLabels: map[string]string{}}
 		if c.customer != "" {
 			j.RunLabels["customer"] = c.customer
 		}
@@ -97,11 +98,11 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 		}
 		post(t, s, j)
 	}
-	var got string
+	var claimed strings.Builder
 	for range 9 { // in turns, as what is let in by one rate may be kept by another
-		got += joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}), jobID)
+		claimed.WriteString(joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}), jobID))
 	}
-	if got != "0235" {
+	if got := claimed.String(); got != "0235" {
 		t.Errorf("claimed %q, want 0235", got)
 	}
 	if got := joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "b"}, Limit: 9}), jobID); got != "6" {
@@ -115,7 +116,7 @@ func testRaceRates(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	setLimits(t, s, storage.Limit{Flow: "f", Rate: 7, Per: time.Hour})
 	for i := range 20 {
-		post(t, s, storage.Job{ID: fmt.Sprint(i), Flow: "f"})
+		post(t, s, storage.Job{ID: strconv.Itoa(i), Flow: "f"})
 	}
 	var claimed atomic.Int32
 	var many sync.WaitGroup

@@ -3,7 +3,6 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -49,9 +48,9 @@ type place struct {
 }
 
 // open serves runs of a flow until stop is called.
-func open(t errorser, store storage.Store, root flow.Node, opts ...engine.Option) *place {
+func open(t errorser, store storage.Store, root flow.Node) *place {
 	t.Helper()
-	eng, err := engine.New(root, append(opts, engine.WithStore(store))...)
+	eng, err := engine.New(root, engine.WithStore(store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +113,6 @@ func (p *place) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return w.Result(), nil
 }
-
-var errNotDone = errors.New("not done")
 
 // once is a flow of one task, which is done by workers of the kind "do" and gives x.
 func once(opts ...atom.Option) flow.Node {

@@ -37,7 +37,7 @@ func beWorker(url string) {
 	w := worker.Worker{URL: url, Name: name, Lease: time.Hour}
 	w.Do = map[string]worker.Func{"do": func(_ context.Context, t *worker.Task) (any, error) {
 		defer done()
-		fmt.Println("took", t.Run, t.Delivery, t.ID)
+		fmt.Fprintln(os.Stdout, "took", t.Run, t.Delivery, t.ID)
 		<-told
 		answer, err := http.Post(url+"/tasks/"+t.ID+"/complete", "application/json", strings.NewReader(`{"result":"`+name+`"}`))
 		if err != nil {
@@ -45,11 +45,11 @@ func beWorker(url string) {
 		}
 		defer func() { _ = answer.Body.Close() }()
 		text, err := io.ReadAll(answer.Body)
-		fmt.Println("answered", answer.StatusCode, strings.TrimSpace(string(text)), err)
+		fmt.Fprintln(os.Stdout, "answered", answer.StatusCode, strings.TrimSpace(string(text)), err)
 		return name, nil
 	}}
 	if err := w.Run(ctx); err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
 }
