@@ -32,15 +32,12 @@ const (
 	isWrong   = "wrong"
 )
 
-// A doctor looks at a database. What it looks with can be exchanged, to see what it
-// says of what is seldom broken.
+// A doctor looks at a database.
 type doctor struct {
-	dsn     string
-	now     func() time.Time
-	examine func(ctx context.Context, dsn string) (sqlstore.Checkup, error)
-	tell    func(*finding) error
-	wrong   int
-	told    error
+	dsn   string
+	tell  func(*finding) error
+	wrong int
+	told  error
 }
 
 func (s *session) doctorCommand() *cobra.Command {
@@ -62,7 +59,7 @@ the copy says to be owned is free. Stop all processes that work on it first.`,
 			if restored {
 				return s.afterRestore(cmd.Context())
 			}
-			d := &doctor{dsn: s.dsn, now: time.Now, examine: sqlstore.Examine, tell: s.tellFinding}
+			d := &doctor{dsn: s.dsn, tell: s.tellFinding}
 			return d.look(cmd.Context(), s)
 		},
 	}
@@ -93,9 +90,9 @@ func (d *doctor) findf(check, state, do, format string, args ...any) {
 
 // look looks at all there is.
 func (d *doctor) look(ctx context.Context, s *session) error {
-	before := d.now()
-	c, err := d.examine(ctx, d.dsn)
-	after := d.now()
+	before := time.Now()
+	c, err := sqlstore.Examine(ctx, d.dsn)
+	after := time.Now()
 	if err != nil {
 		return unreachable(err)
 	}
@@ -208,7 +205,7 @@ func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time, _ i
 		return err
 	}
 	for i := range runs {
-		if ahead := runs[i].Updated.Sub(d.now()); ahead > neglected {
+		if ahead := time.Until(runs[i].Updated); ahead > neglected {
 			d.findf("past", isWrong, "find out why the clock was put back; what waits for a time waits until it has come again",
 				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
 			return nil

@@ -4,6 +4,7 @@ package postgrestest
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -52,6 +53,27 @@ func Database(tb testing.TB) string {
 	tb.Cleanup(func() { Exec(tb, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	u.Path = "/" + name
 	return u.String()
+}
+
+// SetClock lets the server say another time to all who ask in a database, which is to
+// be the test's own: so much later than it is. Where the test's user may not do that
+// it is skipped.
+func SetClock(tb testing.TB, dsn string, ahead time.Duration) {
+	tb.Helper()
+	ctx, conn := context.Background(), Connect(tb, dsn)
+	var super bool
+	if err := conn.QueryRow(ctx, "SELECT current_setting('is_superuser') = 'on'").Scan(&super); err != nil {
+		tb.Fatal(err)
+	}
+	if !super {
+		tb.Skip("needs a superuser, who may set a database's clock: name one in EBB_TEST_POSTGRES")
+	}
+	_, err := conn.Exec(ctx, fmt.Sprintf(`ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO true_clock;
+CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+$$ SELECT pg_catalog.true_clock() + interval '%d microseconds' $$`, ahead.Microseconds()))
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Schema returns the schema that a DSN names.

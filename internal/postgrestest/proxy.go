@@ -3,6 +3,8 @@ package postgrestest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -20,6 +22,7 @@ type Proxy struct {
 	listener net.Listener
 	network  string
 	server   string
+	deaf     bool // what the server notifies is not passed on
 
 	mu    sync.Mutex
 	flows sync.Cond // signalled when it forwards again
@@ -32,6 +35,21 @@ type Proxy struct {
 
 // NewProxy returns a proxy and the DSN that goes through it.
 func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
+	tb.Helper()
+	p = &Proxy{}
+	return p, p.open(tb, dsn)
+}
+
+// Deaf returns a DSN behind which all of a database is found, but for its
+// notifications, as behind a pool that gives a listener's connection to others.
+func Deaf(tb testing.TB, dsn string) (through string) {
+	tb.Helper()
+	return (&Proxy{deaf: true}).open(tb, dsn)
+}
+
+// open lets the proxy stand before the server of a DSN, and returns the one that goes
+// through it.
+func (p *Proxy) open(tb testing.TB, dsn string) (through string) {
 	tb.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -46,7 +64,6 @@ func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p = &Proxy{}
 	p.flows.L = &p.mu
 	p.network, p.server = pgNetwork(config)
 	if p.listener, err = (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0"); err != nil {
@@ -61,7 +78,7 @@ func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
 	if u.User == nil {
 		u.User = url.UserPassword(config.User, config.Password)
 	}
-	return p, u.String()
+	return u.String()
 }
 
 func pgNetwork(config *pgx.ConnConfig) (network, address string) {
@@ -85,13 +102,17 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		p.conns = append(p.conns, client, server)
 		p.mu.Unlock()
-		p.done.Go(func() { p.forward(client, server, p.loses) })
+		answers := io.ReadCloser(server)
+		if p.deaf {
+			answers = &unnotified{ReadCloser: server}
+		}
+		p.done.Go(func() { p.forward(client, answers, p.loses) })
 		p.done.Go(func() { p.forward(server, client, func([]byte) bool { return false }) })
 	}
 }
 
 // forward passes on what comes, unless it is stuck, until something is lost.
-func (p *Proxy) forward(to, from net.Conn, lost func([]byte) bool) {
+func (p *Proxy) forward(to io.WriteCloser, from io.ReadCloser, lost func([]byte) bool) {
 	defer func() { _ = to.Close() }()
 	text := make([]byte, 1<<16)
 	for {
@@ -167,4 +188,33 @@ func (p *Proxy) close() {
 	p.Stick(false)
 	p.Cut()
 	p.done.Wait()
+}
+
+// unnotified is what a server says, but for its notifications.
+type unnotified struct {
+	io.ReadCloser
+
+	rest []byte // of a message that was not read to its end
+}
+
+// Read reads no further than the end of a message.
+func (u *unnotified) Read(text []byte) (int, error) {
+	const kind, length = 1, 4 // bytes of a message's head; the length counts itself
+	for len(u.rest) == 0 {
+		head := make([]byte, kind+length)
+		if _, err := io.ReadFull(u.ReadCloser, head); err != nil {
+			return 0, err
+		}
+		message := make([]byte, kind+binary.BigEndian.Uint32(head[kind:]))
+		copy(message, head)
+		if _, err := io.ReadFull(u.ReadCloser, message[kind+length:]); err != nil {
+			return 0, err
+		}
+		if message[0] != 'A' {
+			u.rest = message
+		}
+	}
+	n := copy(text, u.rest)
+	u.rest = u.rest[n:]
+	return n, nil
 }

@@ -1,20 +1,11 @@
 package sqlstore_test
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
-	"io"
-	"net"
-	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -33,91 +24,12 @@ func TestExamineServer(t *testing.T) {
 	if off := time.Since(c.Time); off.Abs() > time.Hour {
 		t.Errorf("its clock is %v behind", off)
 	}
-	if err := sqlstore.Hear(t.Context(), withoutNotifications(t, dsn), time.Second); !errors.Is(err, sqlstore.ErrDeaf) {
+	if err := sqlstore.Hear(t.Context(), postgrestest.Deaf(t, dsn), time.Second); !errors.Is(err, sqlstore.ErrDeaf) {
 		t.Errorf("what does not arrive is reported as %v", err)
 	}
 	empty, err := sqlstore.Examine(t.Context(), postgrestest.DSN(t))
 	if err != nil || empty.Schema.Version != 0 || len(empty.Schema.Pending) == 0 {
 		t.Errorf("%+v, %v", empty, err)
-	}
-}
-
-// withoutNotifications returns a DSN behind which all of a database is found, but
-// for its notifications.
-func withoutNotifications(t *testing.T, dsn string) string {
-	t.Helper()
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, address := pgconnAddress(config)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var passing sync.WaitGroup
-	t.Cleanup(func() {
-		_ = listener.Close()
-		passing.Wait()
-	})
-	passing.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := new(net.Dialer).DialContext(context.Background(), network, address)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			shut := sync.OnceFunc(func() { _, _ = client.Close(), server.Close() })
-			passing.Go(func() { defer shut(); _, _ = io.Copy(server, client) })
-			passing.Go(func() { defer shut(); passAllBut('A', client, server) })
-		}
-	})
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Host = listener.Addr().String()
-	q := u.Query()
-	q.Del("host")
-	q.Del("port")
-	q.Set("sslmode", "disable")
-	if config.User != "" {
-		u.User = url.UserPassword(config.User, config.Password)
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-// pgconnAddress returns where a server is.
-func pgconnAddress(config *pgx.ConnConfig) (network, address string) {
-	port := strconv.Itoa(int(config.Port))
-	if strings.HasPrefix(config.Host, "/") {
-		return "unix", filepath.Join(config.Host, ".s.PGSQL."+port)
-	}
-	return "tcp", net.JoinHostPort(config.Host, port)
-}
-
-// passAllBut passes on messages of a server, but for those of a kind.
-func passAllBut(kind byte, to io.Writer, from io.Reader) {
-	for {
-		var head [5]byte
-		if _, err := io.ReadFull(from, head[:]); err != nil {
-			return
-		}
-		body := make([]byte, binary.BigEndian.Uint32(head[1:])-4)
-		if _, err := io.ReadFull(from, body); err != nil {
-			return
-		}
-		if head[0] == kind {
-			continue
-		}
-		if _, err := to.Write(append(head[:], body...)); err != nil {
-			return
-		}
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -30,5 +33,39 @@ func sharedFileSystem(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sqlstore: ask for the file system of %s: %w", file, err)
 	}
+	if uint32(stat.Type) == fuse {
+		return sharedProgram(filepath.Dir(file))
+	}
 	return sharedSystems[uint32(stat.Type)], nil
+}
+
+// fuse is the number of all file systems that programs provide, near and far.
+const fuse = 0x65735546
+
+// sharedPrograms are those that provide the files of other machines, as mounts name
+// them.
+var sharedPrograms = []string{
+	"virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.juicefs", "fuse.mfs", "fuse.lizardfs", "fuse.seaweedfs", "fuse.rclone",
+	"fuse.s3fs", "fuse.goofys", "fuse.mount-s3", "fuse.gcsfuse", "fuse.blobfuse2", "fuse.davfs", "fuse.curlftpfs", "fuse.smbnetfs", "fuse.grpcfuse",
+}
+
+// sharedProgram returns what provides a folder when it is another machine's.
+func sharedProgram(dir string) (string, error) {
+	var stat syscall.Stat_t
+	if err := syscall.Stat(dir, &stat); err != nil {
+		return "", fmt.Errorf("sqlstore: ask for the file system of %s: %w", dir, err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return "", fmt.Errorf("sqlstore: ask for the file system of %s: %w", dir, err)
+	}
+	device := fmt.Sprintf(" %d:%d ", stat.Dev>>8&0xfff|stat.Dev>>32&^0xfff, stat.Dev&0xff|stat.Dev>>12&^0xff) // as glibc's major and minor
+	for line := range strings.Lines(string(mounts)) {                                                         // 36 35 98:0 /root /mnt rw - fuse.sshfs host: rw
+		before, after, _ := strings.Cut(line, " - ")
+		kind, _, _ := strings.Cut(after, " ")
+		if strings.Contains(before, device) && slices.Contains(sharedPrograms, kind) {
+			return strings.TrimPrefix(kind, "fuse."), nil
+		}
+	}
+	return "", nil
 }

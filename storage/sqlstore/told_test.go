@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -14,7 +15,7 @@ func TestToldAndFound(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
 	poster, hears := openServer(t, dsn), openServer(t, dsn)
-	deaf := openServer(t, withoutNotifications(t, dsn))
+	deaf := openServer(t, postgrestest.Deaf(t, dsn))
 	defer func() {
 		for _, s := range []*sqlstore.Store{poster, hears, deaf} {
 			shut(t, s)
