@@ -7,8 +7,14 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"os"
+	"path"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // Limits of the file of keys.
@@ -17,11 +23,86 @@ const (
 	maxKeys  = 1000 // in all
 )
 
-// keys are what those show who may ask, by the hash of each.
-type keys map[[sha256.Size]byte]string
+// keysAge is how old what was read of the file may be: who was struck from it is let
+// in no longer than that.
+const keysAge = time.Second
 
-// readKeys reads a file with a name and a key on each line. Nobody but its owner may
-// read it.
+// purposes are what a key may be for: the first word of the paths that it opens.
+var purposes = []string{"events", "metrics", "tasks"}
+
+// A holder is who has a key.
+type holder struct {
+	name string
+	only []string // of the purposes; none is all
+}
+
+// may reports whether a holder may ask for a path.
+func (h *holder) may(asked string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
+	return len(h.only) == 0 || slices.Contains(h.only, first)
+}
+
+// keys are what those show who may ask, by the hash of each.
+type keys map[[sha256.Size]byte]holder
+
+// A keyring has the keys that stand in a file now. While that cannot be read, or
+// something in it is wrong, those count that stood there before.
+type keyring struct {
+	file string
+	log  hclog.Logger
+
+	mu     sync.Mutex
+	looked time.Time
+	wrong  string // what was last said to be wrong
+	keys   keys
+}
+
+// newKeyring reads a file with a name, a key, and what that is for, on each line.
+// Nobody but its owner may read it.
+func newKeyring(file string, log hclog.Logger) (*keyring, error) {
+	all, err := readKeys(file)
+	if err != nil {
+		return nil, err
+	}
+	return &keyring{file: file, log: log, looked: time.Now(), keys: all}, nil
+}
+
+// now returns the keys, reading the file again when that is a while ago.
+func (k *keyring) now() keys {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.looked) < keysAge {
+		return k.keys
+	}
+	k.looked = time.Now()
+	all, err := readKeys(k.file)
+	if err != nil {
+		if k.wrong != err.Error() {
+			k.wrong = err.Error()
+			k.log.Error("the keys stay as they were", "error", err)
+		}
+		return k.keys
+	}
+	k.keys, k.wrong = all, ""
+	return all
+}
+
+// of returns who shows a key with a request; nil when it is none that is there.
+func (k *keyring) of(r *http.Request) *holder {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil
+	}
+	var found *holder
+	shown := sha256.Sum256([]byte(strings.TrimSpace(key)))
+	for one, of := range k.now() { // all of them, and each for as long as any other
+		if subtle.ConstantTimeCompare(one[:], shown[:]) == 1 {
+			found = &of
+		}
+	}
+	return found
+}
+
 func readKeys(file string) (keys, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -37,35 +118,27 @@ func readKeys(file string) (keys, error) {
 	all, lines := keys{}, bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
-		switch {
-		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 			continue
-		case len(words) != 2: //nolint:mnd // a name and a key
-			return nil, usagef("--keys %s:%d: want a name and a key", file, n)
-		case len(words[1]) < leastKey:
-			return nil, usagef("--keys %s:%d: the key of %s is shorter than %d characters: make one with openssl rand -hex 32", file, n, words[0], leastKey)
+		}
+		if len(words) == 1 {
+			return nil, usagef("--keys %s:%d: want a name and a key, and what it is for if not for all", file, n)
+		}
+		name, key, only := words[0], words[1], words[2:]
+		unknown := slices.IndexFunc(only, func(word string) bool { return !slices.Contains(purposes, word) })
+		switch {
+		case len(key) < leastKey:
+			return nil, usagef("--keys %s:%d: the key of %s is shorter than %d characters: make one with openssl rand -hex 32", file, n, name, leastKey)
+		case unknown >= 0:
+			return nil, usagef("--keys %s:%d: the key of %s is for %s, which is not known (use %s, or nothing for all)",
+				file, n, name, only[unknown], strings.Join(purposes, ", "))
 		case len(all) == maxKeys:
 			return nil, usagef("--keys %s:%d: there are more than %d", file, n, maxKeys)
 		}
-		all[sha256.Sum256([]byte(words[1]))] = words[0]
+		all[sha256.Sum256([]byte(key))] = holder{name, only}
 	}
 	if len(all) == 0 {
 		return nil, usagef("--keys %s: there are none in it: write a name and a key on each line", file)
 	}
 	return all, lines.Err()
-}
-
-// known returns whose key a request shows; false when it shows none that is there.
-func (k keys) known(r *http.Request) (name string, ok bool) {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return "", false
-	}
-	shown := sha256.Sum256([]byte(strings.TrimSpace(key)))
-	for one, of := range k { // all of them, and each for as long as any other
-		if subtle.ConstantTimeCompare(one[:], shown[:]) == 1 {
-			name, ok = of, true
-		}
-	}
-	return name, ok
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // listenFlags are how others may ask a server.
@@ -35,12 +37,13 @@ type door struct {
 	address string
 	local   bool // only this machine can reach it
 	hosts   []string
-	keys    keys // nil where none are needed
+	keys    *keyring // nil where none are needed
 	tls     *tls.Config
 }
 
-// door judges the flags; nil where nobody is to ask.
-func (f *listenFlags) door() (*door, error) {
+// door judges the flags; nil where nobody is to ask. What is wrong with the keys later
+// is told to the log.
+func (f *listenFlags) door(log hclog.Logger) (*door, error) {
 	if f.address == "off" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -50,7 +53,7 @@ func (f *listenFlags) door() (*door, error) {
 	}
 	d := &door{address: f.address, local: isLoopback(host), hosts: f.hosts}
 	if f.keys != "" {
-		if d.keys, err = readKeys(f.keys); err != nil {
+		if d.keys, err = newKeyring(f.keys, log); err != nil {
 			return nil, err
 		}
 	}
@@ -116,10 +119,16 @@ func (d *door) guard(next http.Handler) http.Handler {
 			http.Error(w, "want JSON", http.StatusUnsupportedMediaType)
 			return
 		}
-		if _, known := d.keys.known(r); d.keys != nil && !known && !slices.Contains(open, r.URL.Path) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "want a key: Authorization: Bearer KEY", http.StatusUnauthorized)
-			return
+		if d.keys != nil && !slices.Contains(open, r.URL.Path) {
+			switch of := d.keys.of(r); {
+			case of == nil:
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				http.Error(w, "want a key: Authorization: Bearer KEY", http.StatusUnauthorized)
+				return
+			case !of.may(r.URL.Path):
+				http.Error(w, "the key is not for this", http.StatusForbidden)
+				return
+			}
 		}
 		next.ServeHTTP(w, r)
 	})

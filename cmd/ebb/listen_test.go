@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -8,18 +9,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 const (
-	rightKey = "0123456789abcdef0123456789abcdef"
-	wrongKey = "0123456789abcdef0123456789abcdeX"
+	rightKey   = "0123456789abcdef0123456789abcdef"
+	workersKey = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+	wrongKey   = "0123456789abcdef0123456789abcdeX"
 )
 
 // TestDoor asks in the ways of those who may, and of those who may not.
 func TestDoor(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
-	if err := os.WriteFile(file, []byte("prometheus "+rightKey+"\nother "+strings.Repeat("x", 40)+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("prometheus "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	home := listenFlags{address: "127.0.0.1:8083"}
@@ -49,11 +55,17 @@ func TestDoor(t *testing.T) {
 		{public, "https://ebb.example.org/metrics", "Authorization: Bearer prometheus", http.StatusUnauthorized},
 		{public, "https://ebb.example.org/metrics", "Authorization: Bearer ", http.StatusUnauthorized},
 		{public, "https://evil.example.org/metrics", "Authorization: Bearer " + rightKey, http.StatusForbidden},
+		{public, "https://ebb.example.org/tasks/next", "Authorization: Bearer " + workersKey, http.StatusOK},
+		{public, "https://ebb.example.org/events?run=r", "Authorization: Bearer " + workersKey, http.StatusOK},
+		{public, "https://ebb.example.org/metrics", "Authorization: Bearer " + workersKey, http.StatusForbidden},
+		{public, "https://ebb.example.org/tasks/../metrics", "Authorization: Bearer " + workersKey, http.StatusForbidden},
+		{public, "https://ebb.example.org/%74asks/..%2fmetrics", "Authorization: Bearer " + workersKey, http.StatusForbidden},
+		{public, "https://ebb.example.org/", "Authorization: Bearer " + workersKey, http.StatusForbidden},
 		{public, "http://10.0.0.1:8083/livez", "", http.StatusOK},
 		{public, "http://10.0.0.1:8083/readyz", "", http.StatusOK},
 		{public, "http://10.0.0.1:8083/livez/../metrics", "", http.StatusUnauthorized},
 	} {
-		d, err := c.at.door()
+		d, err := c.at.door(hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +82,59 @@ func TestDoor(t *testing.T) {
 			t.Errorf("the answer has the key in it: %s", w.Body)
 		}
 	}
+}
+
+// TestKeysChange: who is written into the file of keys, or struck from it, may ask, or
+// not, soon after; a file in which something is wrong changes nothing.
+func TestKeysChange(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys")
+	write := func(text string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a "+rightKey, 0o600)
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		ring, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := func(key string) bool {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil)
+			r.Header.Set("Authorization", "Bearer "+key)
+			return ring.of(r) != nil
+		}
+		for _, c := range []struct {
+			text         string
+			mode         os.FileMode
+			right, other bool
+			says         string
+		}{
+			{"a " + rightKey, 0o600, true, false, ""},
+			{"b " + workersKey, 0o600, false, true, ""},
+			{"a " + rightKey + "\nb " + workersKey, 0o600, true, true, ""},
+			{"a " + rightKey + "\nb", 0o600, true, true, "keys:2: want a name and a key"},
+			{"a " + rightKey + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use events, metrics, tasks"},
+			{"", 0o600, true, true, "there are none in it"},
+			{"a " + rightKey, 0o644, true, true, "others than its owner may read it"},
+			{"a " + rightKey, 0o600, true, false, ""},
+		} {
+			said.Reset()
+			write(c.text, c.mode)
+			time.Sleep(keysAge)
+			if right, other := shows(rightKey), shows(workersKey); right != c.right || other != c.other {
+				t.Errorf("with %q: %v, %v", c.text, right, other)
+			}
+			time.Sleep(keysAge)
+			shows(rightKey)
+			if text := said.String(); !strings.Contains(text, c.says) || strings.Count(text, "stay as they were") > 1 || (text == "") != (c.says == "") || strings.Contains(text, rightKey) {
+				t.Errorf("with %q it says %q", c.text, text)
+			}
+		}
+	})
 }
 
 // TestBoundedListener: a connection that has no place waits for one.

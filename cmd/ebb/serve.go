@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,7 +67,8 @@ Those that runs send go to --sink.`,
 	flags.StringVar(&f.config, configFlag, "", "a file of YAML in which flags stand that are not given here: slots: 16")
 	flags.BoolVar(&f.check, "check", false, "only say what is wrong with flags, file and definitions; the database is not opened")
 	flags.StringVar(&f.listen.address, "listen", defaultListen, "the address of health, metrics and events, or off; with --keys one that others can reach")
-	flags.StringVar(&f.listen.keys, "keys", "", "a file of those who may ask, on each line a name and a key (Authorization: Bearer KEY)")
+	flags.StringVar(&f.listen.keys, "keys", "", "a file of those who may ask, on each line a name, a key (Authorization: Bearer KEY), "+
+		"and behind it, if not for all, what it is for: "+strings.Join(purposes, ", "))
 	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which others know this machine; may be repeated")
 	flags.StringVar(&f.listen.cert, "tls-cert", "", "a file with the certificate by which --listen speaks HTTPS")
 	flags.StringVar(&f.listen.certKey, "tls-key", "", "the file with the key of that certificate")
@@ -84,7 +86,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if err != nil {
 		return err
 	}
-	door, err := f.listen.door()
+	door, err := f.listen.door(s.logger())
 	if err != nil {
 		return err
 	}
