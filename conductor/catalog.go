@@ -146,6 +146,9 @@ func (c *serving) defined(ctx context.Context, hash string) (flow.Node, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if first := c.made[hash]; first != nil { // by somebody else meanwhile
+		return first, nil
+	}
 	c.made[hash] = root
 	return root, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -172,16 +173,19 @@ func (c *Conductor) takeIn(ctx context.Context, free int) (made int, err error) 
 	if err != nil {
 		return 0, err
 	}
+	var began atomic.Int64
+	var all errgroup.Group
 	for i := range claims {
-		began, err := c.begin(ctx, &claims[i])
-		if err != nil {
-			return made, err
-		}
-		if began {
-			made++
-		}
+		all.Go(func() error { // side by side, as they then share a commit
+			ok, err := c.begin(ctx, &claims[i])
+			if ok {
+				began.Add(1)
+			}
+			return err
+		})
 	}
-	return made, nil
+	err = all.Wait()
+	return int(began.Load()), err
 }
 
 // begin makes the run that a job wants, or says on the board why it cannot.

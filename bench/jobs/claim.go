@@ -105,7 +105,7 @@ func post(ctx context.Context, board *sqlboard.Board, n int, flow string) error 
 	g.SetLimit(200)
 	for i := range n {
 		g.Go(func() error {
-			_, err := board.Post(ctx, jobs.Job{ID: fmt.Sprint(flow, i), Flow: flow, Input: i})
+			_, err := board.Post(ctx, jobs.Job{ID: fmt.Sprint(flow, i), Flow: flow, Input: nothing{i}})
 			return err
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -135,17 +136,20 @@ func conducted(ctx context.Context, n, perRun int) (float64, error) {
 		return 0, err
 	}
 	begun := time.Now()
-	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() {}) }, 800/n)
+	var done atomic.Int64
+	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() { done.Add(1) }) }, 800/n)
 	if err != nil {
 		return 0, err
 	}
-	for {
-		left, err := stores[0].JobList(ctx, storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled}, Limit: 1})
-		if err != nil {
-			return 0, err
-		}
-		if len(left) == 0 {
-			break
+	for { // the board is asked for what is left only when all steps are done, as to ask it often would be most of the work
+		if done.Load() >= int64(runs*perRun) {
+			left, err := stores[0].JobList(ctx, storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled}, Limit: 1})
+			if err != nil {
+				return 0, errors.Join(err, stop())
+			}
+			if len(left) == 0 {
+				break
+			}
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

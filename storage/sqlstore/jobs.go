@@ -36,8 +36,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	claimJob        = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = ?, owner = ?, lease = ?
 WHERE n = ?`
 	renewJob  = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
-	bindToRun = `UPDATE jobs SET state = 1, claim = '', owner = '', lease = NULL, attempts = 0
-WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
 	finishJob = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, claim = '', owner = '', lease = NULL
 WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
 	changeState = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, attempts = 0, claim = '', owner = '', lease = NULL
@@ -251,14 +249,6 @@ func (s *Store) RenewJob(ctx context.Context, id string, epoch int64, claim stri
 	}})
 }
 
-// endJobOf ends the job of a run within the checkpoint; nil is none.
-func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
-	if end == nil {
-		return nil
-	}
-	return endJob(ctx, w, run, end)
-}
-
 // endJob writes an end. A claim is its own guard; without one, what the job is
 // now decides.
 func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
@@ -311,22 +301,6 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 		return 0, err
 	}
 	return int(purged), nil
-}
-
-// bindJob gives the job that a new run is the wish of to that run.
-func bindJob(ctx context.Context, w *session, run *storage.Run) error {
-	if run.Job == "" {
-		return nil
-	}
-	done, err := w.exec(ctx, bindToRun, run.Job, run.ID)
-	if err != nil || done == 1 {
-		return err
-	}
-	job, err := findJob(ctx, w, run.Job)
-	if err != nil {
-		return err
-	}
-	return job.Wanted(run.ID)
 }
 
 // EndJob ends a claim.

@@ -38,6 +38,8 @@ const (
 	runTypes     = "bigint,bigint,bigint,bigint,text,text,bigint,smallint,smallint,smallint,boolean,bigint,bigint,bytea,bytea,bytea"
 	historyTypes = "bigint,bigint,bytea"
 	claimTypes   = "text,text,bigint,bigint"
+	bindTypes    = "text,text"
+	endTypes     = "smallint,bigint,bytea,bigint,text,text"
 	finishTypes  = "smallint,bigint,bytea,bigint,text,bigint,text"
 )
 
@@ -51,6 +53,8 @@ var forms = map[string]*form{
 	insertRun:      insertForm(insertRun, runTypes),
 	insertHistory:  insertForm(insertHistory, historyTypes),
 	claimJob:       updateForm(claimJob, claimTypes),
+	bindToRun:      updateForm(bindToRun, bindTypes),
+	endWithRun:     updateForm(endWithRun, endTypes),
 	finishJob:      updateForm(finishJob, finishTypes),
 }
 

@@ -81,6 +81,7 @@ func Run(t *testing.T, m Maker) {
 		{"JobOrder", testJobOrder},
 		{"JobEndInCommit", testJobEndInCommit},
 		{"JobOfRun", testJobOfRun},
+		{"JobsOfManyRuns", testJobsOfManyRuns},
 		{"JobChanged", testJobChanged},
 		{"Needs", testNeeds},
 		{"JobOfDeadOwner", testJobOfDeadOwner},

@@ -1,0 +1,49 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// What a run does to the job whose wish it is. Where many writes share a transaction
+// on a server, the rule is posted: that the job waits for the run. Should one of them be
+// an exception, that one is written once more by itself, and asks what its job is.
+
+const (
+	bindToRun = `UPDATE jobs SET state = 1, claim = '', owner = '', lease = NULL, attempts = 0
+WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
+	endWithRun = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, attempts = 0, claim = '', owner = '', lease = NULL
+WHERE id = ? AND run = ? AND state = 1 AND claim = ''`
+)
+
+// bindJob gives the job that a new run is the wish of to that run.
+func bindJob(ctx context.Context, w *session, run *storage.Run) error {
+	if run.Job == "" {
+		return nil
+	}
+	if w.dialect.posts && w.many {
+		return w.post(ctx, passed, bindToRun, run.Job, run.ID)
+	}
+	done, err := w.exec(ctx, bindToRun, run.Job, run.ID)
+	if err != nil || done == 1 {
+		return err
+	}
+	job, err := findJob(ctx, w, run.Job)
+	if err != nil {
+		return err
+	}
+	return job.Wanted(run.ID)
+}
+
+// endJobOf ends the job of a run within the checkpoint; nil is none.
+func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) error {
+	switch {
+	case end == nil:
+		return nil
+	case w.dialect.posts && w.many && end.ClaimID == "":
+		return w.post(ctx, passed, endWithRun, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end), end.Job, run)
+	default:
+		return endJob(ctx, w, run, end)
+	}
+}
