@@ -233,6 +233,29 @@ func (m *MemoryStore) JobList(ctx context.Context, q JobQuery) ([]Job, error) {
 	return out, nil
 }
 
+// JobCounts counts jobs.
+func (m *MemoryStore) JobCounts(ctx context.Context) ([]JobCount, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	counts := map[states.Job]JobCount{}
+	for _, j := range m.board {
+		c := counts[j.State]
+		since := j.Created
+		if j.NotUntil.After(since) {
+			since = j.NotUntil
+		}
+		if c.Jobs == 0 || since.Before(c.Since) {
+			c.Since = since
+		}
+		c.State = j.State
+		c.Jobs++
+		counts[j.State] = c
+	}
+	return slices.SortedFunc(maps.Values(counts), func(a, b JobCount) int { return cmp.Compare(a.State, b.State) }), nil
+}
+
 // PurgeJobs deletes jobs that have ended.
 func (m *MemoryStore) PurgeJobs(ctx context.Context, q JobPurge) (int, error) {
 	if err := m.enter(ctx); err != nil {

@@ -400,9 +400,19 @@ type Jobs interface {
 	EndJob(ctx context.Context, end JobEnd) error
 	Job(ctx context.Context, id string) (Job, error)
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)
+	// JobCounts counts the jobs that have not ended, state by state in their order;
+	// states that none is in are left out. It looks at all jobs.
+	JobCounts(ctx context.Context) ([]JobCount, error)
 	// PurgeJobs deletes jobs that have ended and whose run is not there, or not any
 	// more, and returns how many. An id may then be posted anew.
 	PurgeJobs(ctx context.Context, q JobPurge) (int, error)
+}
+
+// A JobCount says how many jobs are in a state.
+type JobCount struct {
+	State states.Job
+	Jobs  int
+	Since time.Time // the oldest was posted then, or was not to be begun before
 }
 
 // A JobPurge says which jobs that have ended are deleted, those first that ended

@@ -65,7 +65,7 @@ func newMetrics(store *sqlstore.Store) *metrics {
 	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
 	}
-	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, &boardCollector{store},
+	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, &boardCollector{store: store},
 		of("ebb_notify_received_total", "Times that another process told this one that something came.", func(c sqlstore.Counts) int64 { return c.Told }),
 		of("ebb_poll_found_total", "Jobs that were claimed without anybody having told of them: many where notifications do not arrive.",
 			func(c sqlstore.Counts) int64 { return c.Found }),
@@ -198,11 +198,22 @@ func operation(state string) string {
 }
 
 // boardCollector tells how many jobs there are when it is asked.
-type boardCollector struct{ store storage.Store }
+type boardCollector struct {
+	store storage.Store
+
+	mu     sync.Mutex
+	again  time.Time // not counted before
+	counts []storage.JobCount
+	err    error
+}
+
+// countShare bounds what counting jobs, of which there may be any number, takes of the
+// database: one part in so many of the time, however often is asked.
+const countShare = 20
 
 var (
 	jobsDesc   = prometheus.NewDesc("ebb_jobs", "Jobs on the board that have not ended.", []string{"state"}, nil)
-	oldestDesc = prometheus.NewDesc("ebb_oldest_unclaimed_seconds", "How long the oldest job that may be claimed has waited.", nil, nil)
+	oldestDesc = prometheus.NewDesc("ebb_oldest_unclaimed_seconds", "For how long the oldest job has been there to be claimed.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
@@ -213,24 +224,36 @@ func (c *boardCollector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c *boardCollector) Collect(to chan<- prometheus.Metric) {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	open := []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
-	list, err := c.store.JobList(ctx, storage.JobQuery{States: open})
+	counts, err := c.count()
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(jobsDesc, err)
 		return
 	}
-	counts, oldest := map[states.Job]int{}, time.Duration(0)
-	for i := range list {
-		counts[list[i].State]++
-		if list[i].State == states.JobUnclaimed {
-			oldest = max(oldest, time.Since(list[i].Created))
+	jobs, oldest := map[states.Job]int{}, time.Duration(0)
+	for _, count := range counts {
+		jobs[count.State] = count.Jobs
+		if count.State == states.JobUnclaimed {
+			oldest = max(0, time.Since(count.Since))
 		}
 	}
-	for _, state := range open {
-		to <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(counts[state]), state.String())
+	for _, state := range []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked} {
+		to <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, float64(jobs[state]), state.String())
 	}
 	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, oldest.Seconds())
+}
+
+// count counts the jobs, or returns what was counted lately.
+func (c *boardCollector) count() ([]storage.JobCount, error) {
+	const patience = 5 * time.Second
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began := time.Now()
+	if began.Before(c.again) {
+		return c.counts, c.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.counts, c.err = c.store.JobCounts(ctx)
+	c.again = time.Now().Add((countShare - 1) * time.Since(began))
+	return c.counts, c.err
 }

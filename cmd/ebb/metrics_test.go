@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -122,6 +123,40 @@ func TestMetrics(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what is counted differs from what was done (-done +counted):\n%s", diff)
 	}
+}
+
+// A board of many jobs is slow to count.
+type manyJobs struct {
+	storage.Store
+
+	counted int
+}
+
+func (s *manyJobs) JobCounts(context.Context) ([]storage.JobCount, error) {
+	s.counted++
+	time.Sleep(time.Second)
+	return []storage.JobCount{{State: states.JobUnclaimed, Jobs: s.counted}}, nil
+}
+
+// TestJobsCountedSeldom: however often metrics are asked for, jobs are counted for no
+// more than a part of the time.
+func TestJobsCountedSeldom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		many := &manyJobs{}
+		c := &boardCollector{store: many}
+		const asked = 200
+		for range asked {
+			counts, err := c.count()
+			if err != nil || len(counts) != 1 || counts[0].Jobs != many.counted {
+				t.Fatalf("%+v, %v", counts, err)
+			}
+			time.Sleep(time.Second)
+		}
+		if many.counted < 2 || many.counted > asked/countShare+2 {
+			t.Errorf("counted %d times", many.counted)
+		}
+	})
 }
 
 // fromHistories counts what was done.

@@ -75,6 +75,7 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"EndJob", s.EndJob(ctx, storage.JobEnd{Job: "j"})},
 			{"Job", errOf(s.Job(ctx, "j"))},
 			{"JobList", errOf(s.JobList(ctx, storage.JobQuery{}))},
+			{"JobCounts", errOf(s.JobCounts(ctx))},
 			{"PurgeJobs", errOf(s.PurgeJobs(ctx, storage.JobPurge{}))},
 			{"PutSchedule", s.PutSchedule(ctx, storage.Schedule{ID: "s"})},
 			{"MoveSchedule", s.MoveSchedule(ctx, storage.ScheduleMove{ID: "s"})},

@@ -376,6 +376,10 @@ func (f *faulty) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job
 	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
 }
 
+func (f *faulty) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
+	return answer(ctx, f, Call{Method: "JobCounts"}, func() ([]storage.JobCount, error) { return f.Store.JobCounts(ctx) })
+}
+
 func (f *faulty) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
 	return answer(ctx, f, Call{Method: "PurgeJobs"}, func() (int, error) { return f.Store.PurgeJobs(ctx, q) })
 }

@@ -2,7 +2,9 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +143,17 @@ func testJobOrder(t *testing.T, m Maker) {
 	if got := list(storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobScheduled}, Limit: 5}); got != "beacd" {
 		t.Errorf("five that are not claimed: %q", got)
 	}
+	counts := func() string {
+		t.Helper()
+		var all []string
+		for _, c := range ask[[]storage.JobCount](t, "JobCounts")(s.JobCounts(t.Context())) {
+			all = append(all, fmt.Sprintf("%v %d %v", c.State, c.Jobs, c.Since.Equal(at(0))))
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := counts(); got != "UNCLAIMED 5 true, SCHEDULED 1 false, PARKED 1 false" {
+		t.Errorf("counted %s", got)
+	}
 	take := func(q storage.JobClaim) string {
 		t.Helper()
 		q.Lease = time.Hour
@@ -160,6 +173,12 @@ func testJobOrder(t *testing.T, m Maker) {
 		if got := take(c.q); got != c.want {
 			t.Errorf("%+v took %q, want %q", c.q, got, c.want)
 		}
+	}
+	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "g", State: states.JobComplete}))
+	post(t, s, storage.Job{ID: "h", Flow: "trip", State: states.JobScheduled, Created: at(7), NotUntil: at(10)})
+	late := ask[[]storage.JobCount](t, "JobCounts")(s.JobCounts(t.Context()))
+	if got := counts(); got != "CLAIMED 6 true, SCHEDULED 1 false" || !late[1].Since.Equal(at(10)) {
+		t.Errorf("counted %s", got)
 	}
 }
 
