@@ -194,7 +194,7 @@ type Store interface {
 	// Each has a claim that begins with its first Commit: that makes this store's
 	// owner the run's and writes the checkpoint, or, with Release, writes it and
 	// lets the run stay nobody's. It returns ErrFenced, and changes nothing, when
-	// the run is not as it was loaded any more: somebody was faster, or a letter
+	// the run is not as it was loaded any more, or is being changed: somebody was faster, or a letter
 	// has come; and a *LimitedError when it was not to be let go of, and its place
 	// was taken meanwhile. So a run that is woken, does one thing and waits again costs one
 	// transaction. Runs for which there is no place, see [Limiter], are left out; those

@@ -52,13 +52,15 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
-	number := int64(0)
-	if c.known != nil && len(cp.Letters) == 0 {
-		number = c.known.n
+	number, takes := int64(0), false
+	if c.known != nil && len(cp.Letters) == 0 { // what is known was never offered before, or its answer has come
+		number, takes = c.known.n, claim.BeginsWith(cp)
 	}
 	err := s.update(ctx, &write{
 		checkpoint: true,
 		number:     number,
+		takes:      takes,
+		fence:      claim.Fence - 1,
 		do:         c.write,
 		judge: func(ctx context.Context, w *session) error {
 			err := judge(ctx, w, claim, cp)

@@ -328,27 +328,29 @@ const (
 	lockRuns     = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY r.n FOR UPDATE OF r`
 	lockFreeRuns = lockRuns + ` SKIP LOCKED`
 	// lockFreeNumbers is given the form in which PostgreSQL writes arrays.
-	lockFreeNumbers = `SELECT n FROM runs WHERE n = ANY (CAST(? AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`
+	lockFreeNumbers = `SELECT n, fence FROM runs WHERE n = ANY (CAST(? AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`
 )
 
 // lockNumbers locks the rows of runs that are known by their numbers, but for those
-// that somebody else has locked.
-func (s *session) lockNumbers(ctx context.Context, runs map[int64]string) error {
+// that somebody else has locked, and returns the fences of those that it could lock.
+func (s *session) lockNumbers(ctx context.Context, runs map[int64]string) (fences map[int64]int64, err error) {
+	fences = make(map[int64]int64, len(runs))
 	if len(runs) == 0 {
-		return nil
+		return fences, nil
 	}
 	list, err := json.Marshal(slices.Sorted(maps.Keys(runs)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var locked []int64
+	var locked []struct{ N, Fence int64 }
 	if err := s.all(ctx, &locked, lockFreeNumbers, "{"+string(list[1:len(list)-1])+"}"); err != nil {
-		return err
+		return nil, err
 	}
-	for _, n := range locked {
-		s.held = append(s.held, runs[n])
+	for _, row := range locked {
+		s.held = append(s.held, runs[row.N])
+		fences[row.N] = row.Fence
 	}
-	return nil
+	return fences, nil
 }
 
 // lockRuns locks the rows of runs, with free but for those that somebody else has

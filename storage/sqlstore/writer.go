@@ -35,10 +35,12 @@ type write struct {
 	then       func()                                // runs once it is committed; may be nil
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
-	makes      int                                   // new runs, as far as is known
-	alone      bool                                  // shares its transaction with no other
-	bare       bool                                  // runs outside of any transaction
-	checkpoint bool                                  // has failpoints around its commit
+	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
+	fence      int64
+	makes      int  // new runs, as far as is known
+	alone      bool // shares its transaction with no other
+	bare       bool // runs outside of any transaction
+	checkpoint bool // has failpoints around its commit
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
@@ -314,7 +316,9 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, 
 }
 
 // lock locks the rows of the runs that a batch writes, in one order for all, and
-// returns whose could be locked: those that somebody else is writing go alone.
+// returns whose could be locked: those that somebody else is writing go alone. Who
+// takes a run over that somebody else was faster to take, or is about to change, has
+// lost it, and costs the others nothing.
 func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, late []*write, err error) {
 	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
 		return all, nil, nil
@@ -328,7 +332,8 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 			runs = append(runs, one.runs...)
 		}
 	}
-	if err := s.lockNumbers(ctx, known); err != nil {
+	fences, err := s.lockNumbers(ctx, known)
+	if err != nil {
 		return all, nil, err
 	}
 	if err := s.lockRuns(ctx, runs, len(all) > 1); err != nil || len(all) == 1 {
@@ -339,9 +344,13 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 		held[run] = true
 	}
 	for _, one := range all {
-		if slices.ContainsFunc(one.runs, func(run string) bool { return !held[run] }) {
+		locked := !slices.ContainsFunc(one.runs, func(run string) bool { return !held[run] })
+		switch {
+		case one.takes && (!locked || fences[one.number] != one.fence):
+			one.err = fmt.Errorf("%w: run %q", storage.ErrFenced, one.runs[0])
+		case !locked:
 			late = append(late, one)
-		} else {
+		default:
 			batch = append(batch, one)
 		}
 	}

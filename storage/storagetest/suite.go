@@ -95,6 +95,7 @@ func Run(t *testing.T, m Maker) {
 		{"Fencing", testFencing},
 		{"RaceBegin", testRaceBegin},
 		{"RaceDue", testRaceDue},
+		{"RaceManyDue", testRaceManyDue},
 		{"RaceBell", testRaceBell},
 		{"RaceCommitRelease", testRaceCommitRelease},
 		{"RaceTokens", testRaceTokens},
