@@ -24,9 +24,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	// unclaimed by whoever looks for such.
 	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?)`
 	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?`
-	anyFree       = `SELECT EXISTS (SELECT 1 FROM jobs WHERE state = 0)
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1))
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = 1 AND lease < ?1)`
 	// selectClaimable selects those that may be claimed, behind a priority and
 	// number, in the order of claiming; selectElse those of other flows than some.
 	selectClaimable = claimableBehind + claimOrder
