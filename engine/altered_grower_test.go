@@ -69,7 +69,7 @@ func TestAlteredGrower(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprint("fails ", fails), func(t *testing.T) {
 			t.Parallel()
-			for left := 0; ; left++ {
+			for left := 1; ; left++ {
 				died := false
 				synctest.Test(t, func(t *testing.T) { died = alters(t, left, fails) })
 				if !died {

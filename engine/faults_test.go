@@ -27,13 +27,11 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			alone := inBubble(t, build, engine.Step, deaths())
 			for what, fault := range faults {
-				for _, method := range []string{"BeginNew", "Commit"} {
-					for nth, met := 1, true; met; nth++ {
-						once := inBubble(t, build, engine.Step, firstMeets(storagetest.At(method, nth, fault), &met))
-						alone.same(t, fmt.Sprintf("%s %d %s, once", method, nth, what), once)
-						forGood := inBubble(t, build, engine.Step, firstMeets(storagetest.From(method, nth, fault), &met))
-						alone.same(t, fmt.Sprintf("%s %d %s, for good", method, nth, what), forGood)
-					}
+				for nth, met := 1, true; met; nth++ {
+					once := inBubble(t, build, engine.Step, firstMeets(storagetest.At("Commit", nth, fault), &met))
+					alone.same(t, fmt.Sprintf("commit %d %s, once", nth, what), once)
+					forGood := inBubble(t, build, engine.Step, firstMeets(storagetest.From("Commit", nth, fault), &met))
+					alone.same(t, fmt.Sprintf("commit %d %s, for good", nth, what), forGood)
 				}
 			}
 		})

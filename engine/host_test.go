@@ -194,16 +194,9 @@ type robbed struct {
 	claim storage.Claim
 }
 
-func (r *robbed) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := r.Store.Begin(ctx, run)
+func (r *robbed) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	r.claim = claim
-	return claim, snap, err
-}
-
-func (r *robbed) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := r.Store.BeginNew(ctx, run)
-	r.claim = claim
-	return claim, snap, err
+	return r.Store.Commit(ctx, claim, cp)
 }
 
 // taken returns a body that is robbed of its run between two transactions.

@@ -107,11 +107,6 @@ func (s *boxed) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 	return s.Store.Begin(ctx, run)
 }
 
-func (s *boxed) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
-	defer s.around("Begin")()
-	return s.Store.BeginNew(ctx, run)
-}
-
 func (s *boxed) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	defer s.around("Seize")()
 	return s.Store.Seize(ctx, run)

@@ -13,8 +13,8 @@ import (
 // need not wait. When the store does not answer that is made up for later: this
 // process lives, and would own the run as long as it does.
 func (d *driver) letGo(err error) {
-	if !d.owns() && errors.Is(err, storage.ErrFenced) {
-		return // it is somebody else's, or was told something before it was begun
+	if !d.owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
+		return // it is somebody else's, was told something before it was begun, or has no place
 	}
 	if err := d.e.surrender(d.storing, d.claim); err != nil {
 		d.e.log.Debug("the run is given back later", "run", d.claim.Run, "error", err)

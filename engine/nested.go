@@ -21,7 +21,8 @@ func (d *driver) childOf(n *scheduler.Node) string {
 func (d *driver) spawn(n *scheduler.Node) error {
 	id, child := d.childOf(n), n.Spec.Child
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
-	if _, err := d.e.store.Run(d.storing, id); err == nil {
+	_, err := d.e.store.Run(d.storing, id)
+	if err == nil || id == d.claim.Run { // which may be about to be made
 		ev.Failure = &atom.Failure{
 			Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeRunExists,
 			Message: fmt.Sprintf("there is a run %q already", id),

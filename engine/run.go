@@ -37,8 +37,9 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 	run, err := e.store.Run(ctx, id)
 	var d *driver
 	var snap *storage.Snapshot
+	isNew := errors.Is(err, storage.ErrNotFound)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case isNew:
 		d, snap, err = e.begunNew(ctx, id, opts)
 	case err != nil:
 		err = wrapStore(id, err)
@@ -59,7 +60,11 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 			d.slot = s
 		}
 	}
-	return e.finish(ctx, d, snap, purpose, opts)
+	res, err := e.finish(ctx, d, snap, purpose, opts)
+	if isNew && !d.owns() && (errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
+		return e.run(ctx, id, opts, yield) // it is there now, made by somebody else or without having begun
+	}
+	return res, err
 }
 
 // has reports whether an option of that type is among them.
@@ -67,8 +72,7 @@ func has[T RunOption](opts []RunOption) bool {
 	return slices.ContainsFunc(opts, func(o RunOption) bool { _, is := o.(T); return is })
 }
 
-// begunNew makes a run and takes it over. When somebody else makes it meanwhile,
-// that one is taken over, if it can be.
+// begunNew begins a run that is made with its first commit.
 func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*driver, *storage.Snapshot, error) {
 	b, err := e.begin(id, opts)
 	if err != nil {
@@ -76,11 +80,7 @@ func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*dr
 	}
 	b.run.Created = e.now()
 	b.run.Input = storage.Held{Data: b.whole}
-	d, snap, err := e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return e.store.BeginNew(ctx, b.run) })
-	if errors.Is(err, storage.ErrExists) {
-		return e.begun(ctx, id, e.store.Begin, opts)
-	}
-	return d, snap, err
+	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return storage.ClaimNew(b.run) })
 }
 
 // begun takes a run over by Begin or Seize of its store and loads it.
@@ -255,8 +255,8 @@ func (d *driver) release() {
 
 func (d *driver) grows() bool { return grows(d.plan) }
 
-// owns reports whether the run was taken over: a claim by [storage.Store.Due]
-// begins with the first commit.
+// owns reports whether the run was taken over: a claim by [storage.Store.Due] or
+// [storage.ClaimNew] begins with the first commit.
 func (d *driver) owns() bool { return d.claim.Begins <= d.head.Seq }
 
 func (e *Engine) now() time.Time { return time.Now() }

@@ -186,6 +186,8 @@ func (cp *Checkpoint) invalid(format string, args ...any) error {
 // or ErrInvalid otherwise when it may not. For those who write stores.
 func (cp *Checkpoint) Guard(run *Run, claim Claim) (done bool, err error) {
 	switch {
+	case claim.Makes(cp) && (run.ClaimID != claim.ID || run.Seq != cp.Head.Seq+1):
+		return false, fmt.Errorf("%w: run %q", ErrExists, claim.Run)
 	case claim.BeginsWith(cp) && run.Fence == claim.Fence-1:
 		if run.Owner != "" || run.Seq != cp.Head.Seq || run.Bell != claim.Bell {
 			return false, ErrFenced

@@ -105,6 +105,22 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 	}
 }
 
+// ClaimNew returns a claim that makes a run with its first Commit, and the run as
+// it will have been made: until then there is none, and nobody is kept from making it.
+// So a run that is begun at once costs one transaction, and is never there without
+// having begun. It returns ErrInvalid for a run that cannot be created.
+func ClaimNew(run Run) (Claim, *Snapshot, error) {
+	if err := run.Check(); err != nil {
+		return Claim{}, nil, err
+	}
+	made := run.New()
+	made.Created, made.Due = made.Created.Truncate(time.Microsecond).UTC(), time.Time{}
+	made.Updated = made.Created
+	claim := ClaimLater(&made)
+	claim.New = &made
+	return claim, &Snapshot{Run: made}, nil
+}
+
 // ClaimLater returns a claim that begins with the next commit of the run as it is
 // stored. For those who write stores.
 func ClaimLater(run *Run) Claim {

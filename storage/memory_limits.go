@@ -43,14 +43,16 @@ func (m *memory) traffic(soon []string) *Traffic {
 	return t
 }
 
-func (r *memoryRun) lane() *Lane { return &Lane{Flow: r.head.Flow, Labels: r.head.Labels} }
+func (r *memoryRun) lane() *Lane { return r.head.lane() }
+
+func (r *Run) lane() *Lane { return &Lane{Flow: r.Flow, Labels: r.Labels} }
 
 // full returns the limit that a run has no place by.
-func (m *memory) full(r *memoryRun) *LimitedError {
+func (m *memory) full(r *Run) *LimitedError {
 	if len(m.limits) == 0 {
 		return nil
 	}
-	return m.traffic(nil).Full(r.head.ID, r.lane())
+	return m.traffic(nil).Full(r.ID, r.lane())
 }
 
 // Limited returns the limit that a run would have to wait for.
@@ -63,7 +65,7 @@ func (m *MemoryStore) Limited(ctx context.Context, run string) (*LimitedError, e
 	if err != nil || r.head.Owner != "" {
 		return nil, err
 	}
-	return m.full(r), nil
+	return m.full(&r.head), nil
 }
 
 // ratedClaim is a claim of a job that a rate counts.

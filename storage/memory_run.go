@@ -169,7 +169,7 @@ func (m *memory) writable(run string, cp *Checkpoint) error {
 	for i := range cp.Children {
 		id := cp.Children[i].ID
 		taken := func(c Run) bool { return c.ID == id }
-		if m.runs[id] != nil || slices.ContainsFunc(cp.Children[:i], taken) {
+		if id == run || m.runs[id] != nil || slices.ContainsFunc(cp.Children[:i], taken) {
 			return fmt.Errorf("%w: run %q", ErrExists, id)
 		}
 	}

@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,38 +21,48 @@ func (m *MemoryStore) Create(ctx context.Context, run Run) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	_, err := m.createNew(run)
-	return err
-}
-
-func (m *memory) createNew(run Run) (*memoryRun, error) {
 	if m.runs[run.ID] != nil {
-		return nil, fmt.Errorf("%w: run %q", ErrExists, run.ID)
+		return fmt.Errorf("%w: run %q", ErrExists, run.ID)
 	}
 	if err := m.bindJob(&run); err != nil {
-		return nil, err
+		return err
 	}
-	return m.create(run), nil
+	m.create(run)
+	return nil
 }
 
-// BeginNew makes a run and takes it over.
-func (m *MemoryStore) BeginNew(ctx context.Context, run Run) (Claim, *Snapshot, error) {
-	if err := run.Check(); err != nil {
-		return Claim{}, nil, err
+// commitNew writes the checkpoint that a run is made with.
+func (m *MemoryStore) commitNew(claim Claim, cp *Checkpoint) (err error) {
+	run := *claim.New
+	if err := cp.Continues(&run); err != nil {
+		return err
 	}
-	if err := m.enter(ctx); err != nil {
-		return Claim{}, nil, err
+	if j := m.jobs[run.Job]; j != nil {
+		before := j.Job
+		defer func() {
+			if err != nil && !errors.Is(err, ErrLimited) {
+				j.Job = before
+			}
+		}()
 	}
-	defer m.mu.Unlock()
-	run.Due = time.Time{}
-	r, err := m.createNew(run)
-	if err != nil {
-		return Claim{}, nil, err
+	if err := m.bindJob(&run); err != nil {
+		return err
 	}
-	if full := m.full(r); full != nil {
-		return Claim{}, nil, full
+	if err := m.writable(run.ID, cp); err != nil {
+		return err
 	}
-	return m.take(r)
+	if full := m.full(&run); full != nil && !cp.Head.Release {
+		m.create(run)
+		return full
+	}
+	m.begun(m.create(run), claim, cp)
+	return nil
+}
+
+// begun writes the checkpoint that a claim begins with.
+func (m *MemoryStore) begun(r *memoryRun, claim Claim, cp *Checkpoint) {
+	r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
+	m.apply(r, cp)
 }
 
 // take takes over a run that nobody owns.
@@ -107,7 +118,7 @@ func (m *MemoryStore) begin(ctx context.Context, run string, limited bool) (Clai
 	if err != nil {
 		return Claim{}, nil, err
 	}
-	if full := m.full(r); limited && full != nil {
+	if full := m.full(&r.head); limited && full != nil {
 		return Claim{}, nil, full
 	}
 	return m.take(r)
@@ -122,6 +133,9 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 		return err
 	}
 	defer m.mu.Unlock()
+	if claim.Makes(cp) && m.runs[claim.Run] == nil {
+		return m.commitNew(claim, cp)
+	}
 	r, err := m.find(claim.Run)
 	if err != nil {
 		return err
@@ -133,10 +147,11 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 		return err
 	}
 	if claim.BeginsWith(cp) {
-		if full := m.full(r); full != nil && !cp.Head.Release {
+		if full := m.full(&r.head); full != nil && !cp.Head.Release {
 			return full
 		}
-		r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
+		m.begun(r, claim, cp)
+		return nil
 	}
 	m.apply(r, cp)
 	return nil

@@ -58,18 +58,22 @@ func (e *OwnedError) Error() string {
 
 // A Claim is the right to write a run as its owner. It is handed out by Begin
 // and holds until the next Begin or Step of the run. One that is handed out by
-// Due begins with its first Commit.
+// Due, or by ClaimNew, begins with its first Commit.
 type Claim struct {
 	Run   string
 	Fence int64
 	ID    string
 
-	Begins int64 // by Due: number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
+	Begins int64 // number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
 	Bell   int64 // by Due: the bell as it was loaded
+	New    *Run  // by ClaimNew: what the first commit makes; it is not changed
 }
 
 // BeginsWith reports whether the claim begins with that checkpoint.
 func (c *Claim) BeginsWith(cp *Checkpoint) bool { return c.Begins > 0 && c.Begins == cp.Head.Seq+1 }
+
+// Makes reports whether the claim's run is made with that checkpoint.
+func (c *Claim) Makes(cp *Checkpoint) bool { return c.New != nil && c.BeginsWith(cp) }
 
 // A Due run wants to be driven.
 type Due struct {
@@ -185,11 +189,6 @@ type Store interface {
 	// has it (this process counts too), a *LimitedError when there is no place for
 	// it, see [Limiter], and ErrNotFound.
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// BeginNew makes a run and takes it over, as Create and Begin do, in one
-	// transaction: when the process dies then, the run is due like any that it
-	// owned. When there is no place for it, it is made, and a *LimitedError returned.
-	// It returns the errors of Create.
-	BeginNew(ctx context.Context, run Run) (Claim, *Snapshot, error)
 	// Due loads runs that nobody alive owns, that are not held, and that are due.
 	// Each has a claim that begins with its first Commit: that makes this store's
 	// owner the run's and writes the checkpoint, or, with Release, writes it and
@@ -206,6 +205,13 @@ type Store interface {
 	// checkpoint was committed before (after ErrUnsure), it returns nil. It
 	// returns ErrInvalid for a checkpoint that does not continue the run. The
 	// checkpoint is not kept, but the values in it may be.
+	//
+	// The first one under a claim of ClaimNew makes the run, as Create does, takes it
+	// over and writes the checkpoint, all of it or nothing; with Release the run is
+	// nobody's from the beginning. When there is a run of that id it returns ErrExists,
+	// and otherwise the errors of Create. When it was not to be let go of and there is
+	// no place for it, the run is made, without the checkpoint, and a *LimitedError
+	// returned.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
 	// Release lets go of the run, to be taken up when due (zero: only by its
 	// bell). It returns ErrRung, and changes nothing, when the bell is not at

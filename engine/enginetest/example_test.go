@@ -72,7 +72,7 @@ func ExampleFailAt() {
 	// Undone, in this order: pay (told unknown), hold-seat (told done).
 	// Likely culprit: Revert of pay, told unknown, left State["till"] at 140; before pay it was 100. Unknown means that it may have been done: look it up by atom.IdempotencyKey(ctx).
 	//
-	// 1 of 22 cases show that something is wrong
+	// 1 of 21 cases show that something is wrong
 }
 
 type printer struct{ testing.TB }

@@ -53,22 +53,12 @@ func watch(w *watched) storage.Store {
 
 func (w *watched) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	claim, snap, err := w.Store.Begin(ctx, run)
-	w.tell(err)
-	return claim, snap, err
-}
-
-func (w *watched) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := w.Store.BeginNew(ctx, run)
-	w.tell(err)
-	return claim, snap, err
-}
-
-// tell tells of a run that was taken over.
-func (w *watched) tell(err error) {
 	if err == nil && w.begun != nil {
 		w.begun()
 	}
+	return claim, snap, err
 }
+
 
 func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	claim, snap, err := w.Store.Seize(ctx, run)

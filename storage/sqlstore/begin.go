@@ -201,51 +201,6 @@ func (s *Store) begin(ctx context.Context, run string, limited bool) (storage.Cl
 	return storage.Claim{Run: run, Fence: row.Fence, ID: row.Claim}, snap, nil
 }
 
-// BeginNew makes a run and takes it over.
-func (s *Store) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
-	if err := run.Check(); err != nil {
-		return storage.Claim{}, nil, err
-	}
-	claim := storage.Claim{Run: run.ID, Fence: 1, ID: uuid.NewString()}
-	made := run.New()
-	made.Created = made.Created.Truncate(time.Microsecond).UTC()
-	made.Updated, made.Due = made.Created, time.Time{}
-	run.Created, run.Due = made.Created, time.Time{}
-	made.Fence, made.ClaimID, made.Owner = claim.Fence, claim.ID, s.owner.ID
-	var n int64
-	var limited *storage.LimitedError
-	err := s.update(ctx, &write{
-		makes: 1,
-		do: func(ctx context.Context, w *session) (err error) {
-			if limited, err = noPlace(ctx, w, &run); err != nil {
-				return err
-			}
-			if limited != nil {
-				n, err = createRun(ctx, w, &run, storage.Claim{}, "")
-			} else {
-				n, err = createRun(ctx, w, &run, claim, s.owner.ID)
-			}
-			return err
-		},
-		then: func() {
-			if limited != nil {
-				return
-			}
-			s.claims.put(claim.ID, &claimed{n: n, rest: endingOf(&storage.Head{
-				State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
-				Output: run.Output, Failure: run.Failure,
-			})})
-		},
-	})
-	switch {
-	case err != nil:
-		return storage.Claim{}, nil, err
-	case limited != nil:
-		return storage.Claim{}, nil, limited
-	}
-	return claim, &storage.Snapshot{Run: made}, nil
-}
-
 // load reads what is needed to go on with a run.
 func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, error) {
 	run, err := row.record(ctx, s)

@@ -52,25 +52,37 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
-	number, takes := int64(0), false
-	if c.known != nil && len(cp.Letters) == 0 { // what is known was never offered before, or its answer has come
-		number, takes = c.known.n, claim.BeginsWith(cp)
+	number, makes, locks, takes := int64(0), 0, addressees(cp.Letters), false
+	switch {
+	case claim.Makes(cp):
+		if err := cp.Continues(claim.New); err != nil {
+			return err
+		}
+		makes = 1
+	default:
+		if c.known != nil && len(locks) == 0 { // what is known was never offered before, or its answer has come
+			number, takes = c.known.n, claim.BeginsWith(cp)
+		}
+		locks = append(locks, claim.Run)
 	}
 	err := s.update(ctx, &write{
 		checkpoint: true,
 		number:     number,
+		makes:      makes,
 		takes:      takes,
 		fence:      claim.Fence - 1,
 		do:         c.write,
 		judge: func(ctx context.Context, w *session) error {
 			err := judge(ctx, w, claim, cp)
-			c.before = err == nil
+			if c.before = err == nil; c.before {
+				c.limited = nil
+			}
 			return err
 		},
-		runs: append(addressees(cp.Letters), claim.Run),
+		runs: locks,
 		then: func() {
 			switch {
-			case cp.Head.Release, c.before:
+			case cp.Head.Release, c.before, c.limited != nil:
 				s.claims.drop(claim.ID)
 			default:
 				s.claims.put(claim.ID, &claimed{n: c.n, lane: c.lane, rest: c.rest, has: c.has, recent: c.turn.row})
@@ -82,6 +94,9 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	})
 	if err != nil {
 		s.claims.drop(claim.ID) // it is not known what the row says
+	}
+	if err == nil && c.limited != nil {
+		return c.limited
 	}
 	return err
 }
@@ -104,7 +119,8 @@ type commit struct {
 	has  parts // in which tables there may be atoms
 	turn turnover
 
-	before bool // it was committed before
+	before  bool                  // it was committed before
+	limited *storage.LimitedError // why a run was made and no more
 }
 
 const selectNewest = `SELECT o.n, coalesce(r.lane, 0) AS lane, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
@@ -132,7 +148,10 @@ func (c *commit) look(ctx context.Context, w *session) error {
 }
 
 func (c *commit) write(ctx context.Context, w *session) (err error) {
-	c.before = false
+	c.before, c.limited = false, nil
+	if c.claim.Makes(c.cp) {
+		return c.make(ctx, w)
+	}
 	if err := c.look(ctx, w); err != nil {
 		return err
 	}
@@ -147,6 +166,24 @@ func (c *commit) write(ctx context.Context, w *session) (err error) {
 		return err
 	}
 	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, c.has)
+	return err
+}
+
+// make makes the run with this checkpoint. When there is no place for it, it is made
+// without.
+func (c *commit) make(ctx context.Context, w *session) (err error) {
+	if !c.cp.Head.Release {
+		if c.limited, err = noPlace(ctx, w, c.claim.New); err != nil {
+			return err
+		}
+	}
+	if c.turn, err = recent(nil).turn(&w.scratch, c.cp); err != nil {
+		return err
+	}
+	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
+		return err
+	}
+	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, 0)
 	return err
 }
 
@@ -243,7 +280,7 @@ func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) erro
 		if child.Due.IsZero() {
 			child.Due = cp.Head.Time
 		}
-		if _, err := createRun(ctx, w, &child, storage.Claim{}, ""); err != nil {
+		if _, err := createRun(ctx, w, &child, nil); err != nil {
 			return err
 		}
 	}

@@ -34,14 +34,50 @@ const (
 	stepRun = countRun + turnTo + `, due = ? WHERE n = ?`
 )
 
+// insertRun writes the row of a new run.
+const insertRun = `INSERT INTO runs
+  (n, seq, entries, events, refs, undos, updated, memory, recent, state, outcome, undone, hold, lost, started, ended, output_ref, output, failure,
+  fence, claim, owner, due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// createdArgs adds the arguments of insertRun, but for the number, of a run that
+// nobody has begun.
+func createdArgs(args []any, run *storage.Run, refs int64, created any) []any {
+	rest := endingOf(&storage.Head{
+		State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
+		Output: run.Output, Failure: run.Failure,
+	})
+	args = append(args, 0, 0, 0, refs, 0, created, []byte(run.Memory), nil)
+	return append(rest.args(args), 0, "", "", micros(run.Due))
+}
+
+// row adds those of a run that begins with this checkpoint, its owner's or nobody's.
+func (c *commit) row(args []any) []any {
+	h := &c.cp.Head
+	memory := h.Memory
+	if memory == nil {
+		memory = c.claim.New.Memory
+	}
+	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, len(c.cp.Push)-c.cp.Pop, h.Time.UnixMicro(), []byte(memory), []byte(c.turn.row))
+	return append(c.rest.args(args), c.taken()...)
+}
+
+// taken are the arguments of takeOver.
+func (c *commit) taken() []any {
+	if h := &c.cp.Head; h.Release {
+		return []any{c.claim.Fence, c.claim.ID, "", micros(h.Due)}
+	}
+	return []any{c.claim.Fence, c.claim.ID, c.owner, nil}
+}
+
 // countArgs are the arguments of countRun, with room for those of the other parts.
 func countArgs(w *session, cp *storage.Checkpoint, newest recent) []any {
 	h := &cp.Head
 	return append(w.room(), h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
 }
 
-// args are the arguments of turnTo.
-func (e ending) args() []any {
+// args adds the arguments of turnTo.
+func (e ending) args(to []any) []any {
 	var output, failure []byte
 	if e.output != "" {
 		output = []byte(e.output)
@@ -49,7 +85,7 @@ func (e ending) args() []any {
 	if e.failure != "" {
 		failure = []byte(e.failure)
 	}
-	return []any{e.state, e.outcome, e.undone, e.hold, e.lost, micros(e.started), micros(e.ended), e.outputRef, output, failure}
+	return append(to, e.state, e.outcome, e.undone, e.hold, e.lost, micros(e.started), micros(e.ended), e.outputRef, output, failure)
 }
 
 // counted are the arguments of ifCounted: the numbers that the checkpoint
@@ -65,13 +101,8 @@ func counted(cp *storage.Checkpoint) []any {
 
 // begin takes the run over, or lets it be nobody's still, and writes its row.
 func (c *commit) begin(ctx context.Context, w *session) error {
-	h, owner, due := &c.cp.Head, c.owner, any(nil)
-	if h.Release {
-		owner, due = "", micros(h.Due)
-	}
-	args := append(countArgs(w, c.cp, c.turn.row), c.rest.args()...)
-	args = append(args, c.claim.Fence, c.claim.ID, owner, due)
-	args = append(args, c.n, c.claim.Fence-1, c.claim.Bell, h.Seq)
+	args := append(c.rest.args(countArgs(w, c.cp, c.turn.row)), c.taken()...)
+	args = append(args, c.n, c.claim.Fence-1, c.claim.Bell, c.cp.Head.Seq)
 	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
 }
 
@@ -80,7 +111,7 @@ func (c *commit) writeHead(ctx context.Context, w *session) error {
 	h := &c.cp.Head
 	query, args := guardRun, countArgs(w, c.cp, c.turn.row)
 	if c.known == nil || h.Release || !c.rest.same(c.known.rest) {
-		query, args = turnRun, append(args, c.rest.args()...)
+		query, args = turnRun, c.rest.args(args)
 	}
 	if h.Release {
 		query, args = leaveRun, append(args, h.Bell, micros(h.Due), micros(time.Now()))
@@ -104,7 +135,7 @@ func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpo
 	if err != nil {
 		return err
 	}
-	args := append(countArgs(w, cp, turn.row), rest.args()...)
+	args := rest.args(countArgs(w, cp, turn.row))
 	if err := w.post(ctx, nil, stepRun, append(args, micros(cp.Head.Due), row.N)...); err != nil {
 		return err
 	}

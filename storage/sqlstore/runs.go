@@ -169,21 +169,23 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNIN
 	// insertNumbered is the same for a run whose number is known before.
 	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
-	insertRun = `INSERT INTO runs
-  (n, refs, updated, fence, claim, owner, due, state, outcome, undone, hold, started, ended, output, failure, memory)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertLabel = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?)`
 )
 
-// createRun makes a run that was checked, nobody's or its owner's, and returns its
-// number.
-func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.Claim, owner string) (int64, error) {
+// createRun makes a run that was checked, and returns its number. With a commit it
+// begins with that, if there is a place for it, and fails with errUnpassed when there
+// is a run of that id: the commit may have made it itself.
+func createRun(ctx context.Context, w *session, run *storage.Run, first *commit) (int64, error) {
 	created := micros(orNow(run.Created))
 	input := run.Input
 	if len(input.Data) > storage.InlineLimit {
 		input = storage.Held{Ref: 1}
 	}
-	n, err := createOrigin(ctx, w, run.ID, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
+	taken := fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
+	if first != nil {
+		taken = errUnpassed
+	}
+	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
 		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
 	if err != nil {
 		return 0, err
@@ -191,9 +193,13 @@ func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.
 	if err := bindJob(ctx, w, run); err != nil {
 		return 0, err
 	}
-	if err := w.post(ctx, nil, insertRun, n, input.Ref, created, claim.Fence, claim.ID, owner, micros(run.Due), run.State, run.Outcome, run.Undo, run.Hold,
-		micros(run.Started), micros(run.Ended), []byte(run.Output.Data), storage.EncodeFailure(run.Failure),
-		[]byte(run.Memory)); err != nil {
+	row := append(w.room(), n)
+	if first != nil && first.limited == nil {
+		row = first.row(row)
+	} else {
+		row = createdArgs(row, run, input.Ref, created)
+	}
+	if err := w.post(ctx, nil, insertRun, row...); err != nil {
 		return 0, err
 	}
 	if input.Ref != 0 {
@@ -212,10 +218,11 @@ func createRun(ctx context.Context, w *session, run *storage.Run, claim storage.
 // createOrigin writes what a run was begun with, and returns the run's number. Where
 // statements are sent together the number is asked for before, for all runs that
 // share the transaction, so that none of them waits for it.
-func createOrigin(ctx context.Context, w *session, id string, args ...any) (int64, error) {
+// It fails with taken when there is a run of that id.
+func createOrigin(ctx context.Context, w *session, taken error, args ...any) (int64, error) {
 	is := func(rows int64) error {
 		if rows == 0 {
-			return fmt.Errorf("%w: run %q", storage.ErrExists, id)
+			return taken
 		}
 		return nil
 	}
@@ -253,7 +260,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 	return s.update(ctx, &write{
 		makes: 1,
 		do: func(ctx context.Context, w *session) error {
-			_, err := createRun(ctx, w, &run, storage.Claim{}, "")
+			_, err := createRun(ctx, w, &run, nil)
 			return err
 		},
 		then: s.bell.rang,

@@ -32,7 +32,7 @@ func TestServerLimitRace(t *testing.T) {
 	go func() {
 		creates <- s.writer.run(t.Context(), &write{do: func(ctx context.Context, w *session) error {
 			run := storage.Run{ID: "a", Flow: "trip"}
-			if _, err := createRun(ctx, w, &run, storage.Claim{}, ""); err != nil {
+			if _, err := createRun(ctx, w, &run, nil); err != nil {
 				return err
 			}
 			err := w.flush(ctx)

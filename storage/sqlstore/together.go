@@ -35,7 +35,7 @@ const (
 	freeTypes    = ",bigint,bigint,bigint,bigint"
 	countedTypes = ",bigint,bigint,bigint,bigint,bigint,bigint"
 	originTypes  = "bigint,text,text,text,text,text,text,text,bigint,bigint,bytea,bytea,bytea"
-	runTypes     = "bigint,bigint,bigint,bigint,text,text,bigint,smallint,smallint,smallint,boolean,bigint,bigint,bytea,bytea,bytea"
+	runTypes     = "bigint,bigint," + countTypes + turnTypes + takeTypes
 	historyTypes = "bigint,bigint,bytea"
 	claimTypes   = "text,text,bigint,bigint"
 	bindTypes    = "text,text"

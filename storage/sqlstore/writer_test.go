@@ -62,24 +62,32 @@ const ioerrFsync = 1034
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
-	claim := beginRun(t, s, "a")
-	s.writer.committed = func(err error) error {
-		s.writer.committed = nil
-		return errors.Join(err, errors.New("connection lost"))
-	}
-	if err := s.Commit(t.Context(), claim, nth(0)); !errors.Is(err, storage.ErrUnsure) {
-		t.Fatalf("Commit whose answer is lost: %v", err)
-	}
-	for range 2 {
-		if err := s.Commit(t.Context(), claim, nth(0)); err != nil {
-			t.Fatalf("the same checkpoint again: %v", err)
-		}
-	}
-	if err := s.Commit(t.Context(), claim, nth(1)); err != nil {
+	if err := s.SetLimit(t.Context(), storage.Limit{Runs: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq != 2 {
-		t.Errorf("the run stands at %d, %v", r.Seq, err)
+	made, _, err := storage.ClaimNew(storage.Run{ID: "b", Flow: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for run, claim := range map[string]storage.Claim{"a": beginRun(t, s, "a"), "b": made} {
+		s.writer.committed = func(err error) error {
+			s.writer.committed = nil
+			return errors.Join(err, errors.New("connection lost"))
+		}
+		if err := s.Commit(t.Context(), claim, nth(0)); !errors.Is(err, storage.ErrUnsure) {
+			t.Fatalf("Commit whose answer is lost: %v", err)
+		}
+		for range 2 {
+			if err := s.Commit(t.Context(), claim, nth(0)); err != nil {
+				t.Fatalf("the same checkpoint again: %v", err)
+			}
+		}
+		if err := s.Commit(t.Context(), claim, nth(1)); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Run(t.Context(), run); err != nil || r.Seq != 2 {
+			t.Errorf("the run stands at %d, %v", r.Seq, err)
+		}
 	}
 }
 

@@ -32,7 +32,6 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 		}{
 			{"Create", s.Create(ctx, run("x"))},
 			{"Begin", errOf2(s.Begin(ctx, "a"))},
-			{"BeginNew", errOf2(s.BeginNew(ctx, run("y")))},
 			{"Seize", errOf2(s.Seize(ctx, "a"))},
 			{"SetLimit", s.SetLimit(ctx, storage.Limit{Runs: 1})},
 			{"Limits", errOf(s.Limits(ctx))},

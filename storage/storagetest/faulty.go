@@ -85,7 +85,7 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 }
 
 var writes = map[string]bool{
-	"Create": true, "Begin": true, "BeginNew": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
+	"Create": true, "Begin": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
 	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
 	"PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
@@ -166,10 +166,6 @@ func (f *faulty) Create(ctx context.Context, run storage.Run) error {
 
 func (f *faulty) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return f.begin(ctx, Call{Method: "Begin", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Begin(ctx, run) })
-}
-
-func (f *faulty) BeginNew(ctx context.Context, run storage.Run) (storage.Claim, *storage.Snapshot, error) {
-	return f.begin(ctx, Call{Method: "BeginNew", Run: run.ID}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.BeginNew(ctx, run) })
 }
 
 func (f *faulty) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {

@@ -76,27 +76,45 @@ func (w *world) any(rt *rapid.T) storage.Store { return rapid.SampledFrom(w.stor
 func (w *world) create(rt *rapid.T) {
 	r := run(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "id"))
 	i := rapid.IntRange(0, 1).Draw(rt, "by")
-	var (
-		err   error
-		claim storage.Claim
-		snap  *storage.Snapshot
-	)
-	begins := rapid.Bool().Draw(rt, "begins")
-	if begins {
-		claim, snap, err = w.stores[i].BeginNew(w.t.Context(), r)
-	} else {
-		err = w.stores[i].Create(w.t.Context(), r)
+	if rapid.Bool().Draw(rt, "begins") {
+		w.createBegun(rt, r, i)
+		return
 	}
+	err := w.stores[i].Create(w.t.Context(), r)
 	if w.runs[r.ID] != nil {
 		want(w.t, "Create", err, storage.ErrExists)
 		return
 	}
 	must(w.t, "Create", err)
 	r.Updated = r.Created
+	w.runs[r.ID] = &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
+}
+
+// createBegun makes a run with its first checkpoint.
+func (w *world) createBegun(rt *rapid.T, r storage.Run, by int) {
+	p := newRun(w.t, w.stores[by], r)
+	if w.runs[r.ID] != nil {
+		want(w.t, "Commit of a new run that is there", p.commit(w.t.Context(), p.next(storage.Checkpoint{})), storage.ErrExists)
+		return
+	}
+	r.Updated = r.Created
 	made := &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
+	same(w.t, "snapshot", r, p.snap.Run)
+	cp := p.next(w.checkpoint(rt, made))
+	if cp.Head.Release = rapid.Bool().Draw(rt, "release"); cp.Head.Release {
+		cp.Head.Due = at(rapid.IntRange(0, 100).Draw(rt, "due"))
+	}
+	must(w.t, "Commit of a new run", p.commit(w.t.Context(), cp))
 	w.runs[r.ID] = made
-	if begins {
-		w.begun(rt, made, i, claim, snap)
+	w.applied(made, cp)
+	made.Run.Fence, made.Run.ClaimID = 1, p.claim.ID
+	if cp.Head.Release {
+		made.Run.Due = cp.Head.Due
+	} else {
+		made.Run.Owner, made.pen, made.owner = p.store.Owner().ID, p, by
+	}
+	if rapid.Bool().Draw(rt, "again") {
+		must(w.t, "Commit again", p.store.Commit(w.t.Context(), p.claim, cp))
 	}
 }
 

@@ -1,7 +1,6 @@
 package storagetest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,38 +53,6 @@ func testCreate(t *testing.T, m Maker) {
 		want(t, fmt.Sprintf("Create %.40v", bad), s.Create(t.Context(), bad), storage.ErrInvalid)
 	}
 	want(t, "nothing was created", errOf(s.Run(t.Context(), "x")), storage.ErrNotFound)
-}
-
-// testBeginNew makes runs and takes them over at once: they are as if created and
-// then begun.
-func testBeginNew(t *testing.T, m Maker) {
-	s := m.open(t)
-	other := m.join(t, s)
-	r := storage.Run{
-		ID: "a", Flow: "trip", Definition: "d1", Structure: "s1", Parent: "tour", Trace: "00-abc-01",
-		Labels: map[string]string{"customer": "ann"}, Input: storage.Held{Data: large("in")}, Attrs: value("strict"),
-		Secrets: storage.Secrets{Symbols: []string{"pin"}}, Created: at(0).Add(1234 * time.Nanosecond), Due: at(9), Fence: 7, Seq: 7, Bell: 7,
-	}
-	claim, snap, err := s.BeginNew(t.Context(), r)
-	must(t, "BeginNew", err)
-	same(t, "snapshot", load(t, s, "a"), snap.Run)
-	if o := snap.Run; o.Owner != s.Owner().ID || o.ClaimID != claim.ID || o.Fence != claim.Fence || !o.Due.IsZero() || o.Refs != 1 {
-		t.Errorf("begun anew: %+v, %+v", claim, o)
-	}
-	p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{{Path: "x", Live: true}}})
-	for who, store := range map[string]storage.Store{"its own": s, "another": other} {
-		var owned *storage.OwnedError
-		if _, _, err := store.Begin(t.Context(), "a"); !errors.As(err, &owned) || owned.Owner.ID != s.Owner().ID {
-			t.Errorf("Begin by %s store: %v", who, err)
-		}
-		_, _, err := store.BeginNew(t.Context(), r)
-		want(t, "BeginNew by "+who+" store", err, storage.ErrExists)
-	}
-	_, _, err = s.BeginNew(t.Context(), storage.Run{})
-	want(t, "BeginNew without an id", err, storage.ErrInvalid)
-	must(t, "Close", s.Close())
-	must(t, "Begin once the owner is gone", errOf2(other.Begin(t.Context(), "a")))
 }
 
 // errOf returns the error of an answer.

@@ -33,7 +33,11 @@ func Run(t *testing.T, m Maker) {
 		test func(*testing.T, Maker)
 	}{
 		{"Create", testCreate},
-		{"BeginNew", testBeginNew},
+		{"New", testNew},
+		{"NewIsAtomic", testNewIsAtomic},
+		{"NewOfJob", testNewOfJob},
+		{"NewLimited", testNewLimited},
+		{"RaceNew", testRaceNew},
 		{"CreateLargeInput", testCreateLargeInput},
 		{"Runs", testRuns},
 		{"RunsDue", testRunsDue},
