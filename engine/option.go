@@ -161,7 +161,9 @@ func WithoutHistory() Option {
 }
 
 // WithPhases calls f each time the engine's own machine goes on: RESUMING, then
-// SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended.
+// SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended. A new run for
+// which there is no place, or that somebody else makes at the same time, resumes once
+// more.
 func WithPhases(f func(run string, phase states.Engine)) Option {
 	return option(func(e *Engine) error { e.phases = f; return nil })
 }

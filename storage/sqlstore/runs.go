@@ -181,9 +181,9 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 	if len(input.Data) > storage.InlineLimit {
 		input = storage.Held{Ref: 1}
 	}
-	taken := fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
-	if first != nil {
-		taken = errUnpassed
+	taken := errUnpassed
+	if first == nil {
+		taken = fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
 	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
 		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
@@ -217,8 +217,8 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 
 // createOrigin writes what a run was begun with, and returns the run's number. Where
 // statements are sent together the number is asked for before, for all runs that
-// share the transaction, so that none of them waits for it.
-// It fails with taken when there is a run of that id.
+// share the transaction, so that none of them waits for it. It fails with taken when
+// there is a run of that id.
 func createOrigin(ctx context.Context, w *session, taken error, args ...any) (int64, error) {
 	is := func(rows int64) error {
 		if rows == 0 {
