@@ -38,7 +38,10 @@ func newStepper(tb testing.TB, s storage.Store, run string) *stepper {
 
 // stepperOf makes a run and steps it.
 func stepperOf(ctx context.Context, s storage.Store, run string) (*stepper, error) {
-	claim, _, err := storage.ClaimNew(storage.Run{ID: run, Flow: "bench"})
+	if err := s.Create(ctx, storage.Run{ID: run, Flow: "bench"}); err != nil {
+		return nil, err
+	}
+	claim, _, err := s.Begin(ctx, run)
 	return &stepper{store: s, claim: claim}, err
 }
 
