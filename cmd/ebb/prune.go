@@ -33,6 +33,8 @@ them, and give the room back to the file system. --keep says how long, for all r
 those of a flow that ended in a state (trip:REVERTED=forever); the closest counts.
 What no --keep is for is kept. Ages are in days (d), weeks (w), hours (h) and so on.
 
+While ebb serve --keep serves, it does the same by itself each hour.
+
 A run that was begun by another is kept as long as that is. Jobs that have ended go
 with their runs, and those without a run as long ago as the runs of their flow do.`,
 		Example: `  ebb prune --keep 30d --keep :FAILURE=90d --keep trip:REVERTED=forever --dry-run`,
@@ -84,15 +86,10 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 		return err
 	}
 	pruned, ended, given := 0, 0, int64(0)
-	err = s.withFile(ctx, func(store *sqlstore.Store) error {
-		for batch := range slices.Chunk(ids, purgeBatch) {
-			n, err := store.Purge(ctx, batch...)
-			if err != nil {
-				return unreachable(err)
-			}
-			pruned += n
+	err = s.withFile(ctx, func(store *sqlstore.Store) (err error) {
+		if pruned, err = purge(ctx, store, ids); err != nil {
+			return unreachable(err)
 		}
-		var err error
 		if ended, err = pruneJobs(ctx, store, policy, time.Now()); err == nil && pruned+ended > 0 {
 			given, err = store.Vacuum(ctx)
 		}
@@ -114,6 +111,18 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 	}
 	_, err = fmt.Fprintf(s.out, "%s%s deleted, %.1f MB given back\n", count(pruned, "run"), jobs, float64(given)/1e6)
 	return err
+}
+
+// purge deletes runs, a few at a time.
+func purge(ctx context.Context, store storage.Store, ids []string) (purged int, err error) {
+	for batch := range slices.Chunk(ids, purgeBatch) {
+		n, err := store.Purge(ctx, batch...)
+		if err != nil {
+			return purged, err
+		}
+		purged += n
+	}
+	return purged, nil
 }
 
 // pruneJobs deletes the jobs that ended longer ago than they are to be kept, and

@@ -30,6 +30,7 @@ type serveFlags struct {
 	drain  time.Duration
 	offers []string
 	listen listenFlags
+	keep   []string
 	sink   string
 	dir    string
 	config string
@@ -72,6 +73,7 @@ Those that runs send go to --sink.`,
 	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which others know this machine; may be repeated")
 	flags.StringVar(&f.listen.cert, "tls-cert", "", "a file with the certificate by which --listen speaks HTTPS")
 	flags.StringVar(&f.listen.certKey, "tls-key", "", "the file with the key of that certificate")
+	flags.StringArrayVar(&f.keep, "keep", nil, "how long to keep runs that have ended, as ebb prune takes it; without it they are kept. May be repeated")
 	flags.StringVar(&f.sink, "sink", "", "the URL that CloudEvents which runs send go to; without one they stay in the outbox")
 	flags.StringVar(&f.dir, "dir", ".", "from where the programs of jobs' runs are looked up")
 	flags.StringArrayVar(&f.tasks, "task", nil, "what a resource stands for in jobs' runs, NAME=RESOURCE; may be repeated")
@@ -87,6 +89,10 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		return err
 	}
 	door, err := f.listen.door(s.logger())
+	if err != nil {
+		return err
+	}
+	policy, err := parseRetention(f.keep)
 	if err != nil {
 		return err
 	}
@@ -131,23 +137,24 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		mux.Handle("GET /metrics", m.handler())
 		mux.Handle("POST /events", cloudevents.Handler(store))
 		mux.Handle("/tasks/", dispatch.Handler(ctx, store))
-		return s.conduct(ctx, c, mux, door)
+		return s.conduct(ctx, c, mux, door, &pruner{store, policy, file.Vacuum, s.logger()})
 	})
 }
 
 // conduct lets a conductor serve until the process is to stop.
-func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *door) error {
+func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *door, p *pruner) error {
 	server, err := s.listen(ctx, answers, d)
 	if err != nil {
 		return err
 	}
 	defer context.AfterFunc(ctx, func() { s.noticef("stopping: what executes may end") })()
-	var told sync.WaitGroup
+	var beside sync.WaitGroup
 	attended, end := context.WithCancel(ctx)
-	told.Go(func() { supervisorOf(os.Getenv).attend(attended, c.Ready) })
+	beside.Go(func() { p.run(attended) })
+	beside.Go(func() { supervisorOf(os.Getenv).attend(attended, c.Ready) })
 	err = c.Run(ctx)
 	end()
-	told.Wait()
+	beside.Wait()
 	if server != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 		defer cancel()
