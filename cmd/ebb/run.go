@@ -29,6 +29,7 @@ type runFlags struct {
 	trace   string
 	also    []string
 	mocked  string
+	detach  bool
 }
 
 // restStates are the states that a run may come to rest in.
@@ -47,11 +48,15 @@ With --id a run of that id is begun, or gone on with when there is one.
 Ctrl-C suspends the run; pressed again what runs is cut off. Either way the run is
 suspended, and ebb resume goes on with it.
 
+With --detach the run is only made, and its id told: whoever serves the database (ebb
+serve) drives it, with the tasks that are given here.
+
 Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 4 could not be undone, 5 suspended or stopped, 6 not found, 7 no database.`,
 		Example: `  ebb run trip.asl.json --input '{"to": "Rome"}'
   ebb run --expect REVERTED trip.asl.json
   ebb run --mock mocks.json --case paid trip.asl.json
+  id=$(ebb run --detach trip.asl.json)
   ebb run --bucket orders=./orders nightly.asl.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args[0], &f) },
@@ -60,6 +65,7 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringVar(&f.id, "id", "", "id of the run (default the flow's name and a random end)")
 	flags.StringVarP(&f.input, "input", "i", "", "input: JSON, @FILE, or - for standard input (default {})")
 	flags.StringVar(&f.expect, "expect", "", "exit with 0 when the run comes to rest in this state, "+strings.Join(restStates, ", "))
+	flags.BoolVar(&f.detach, "detach", false, "only make the run, for whoever serves the database, and tell its id")
 	flags.StringVar(&f.mock, "mock", "", "answer for states from a mock file of Step Functions Local, FILE#case")
 	flags.StringVar(&f.mocked, "case", "", "the test case of the mock file")
 	flags.StringArrayVar(&f.also, "also", nil, "a definition that the run may begin runs of; may be repeated")
@@ -71,8 +77,15 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	return cmd
 }
 
+func (f *runFlags) check() error {
+	if f.detach && f.expect != "" {
+		return usagef("--expect goes without --detach, which does not wait for the run's end")
+	}
+	return oneOf("expect", f.expect, restStates)
+}
+
 func (s *session) run(ctx context.Context, file string, f *runFlags) error {
-	if err := oneOf("expect", f.expect, restStates); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	how, err := s.howToRead(file)
@@ -137,6 +150,9 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 			}
 		}
 		j := journey{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
+		if f.detach {
+			return j.leave(ctx, opts)
+		}
 		if err == nil {
 			if err := j.recall(ctx, &run); err != nil {
 				return err

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// leave makes the run, which whoever serves the database drives, and tells its id. One
+// that is there stays as it is.
+func (j *journey) leave(ctx context.Context, opts []engine.RunOption) error {
+	eng, err := engine.New(flow.Growing(j.flow, j.machine),
+		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}))
+	if err != nil {
+		return err
+	}
+	err = eng.Start(ctx, j.id, opts...)
+	there := errors.Is(err, storage.ErrExists)
+	if broken, ok := errors.AsType[*engine.StoreError](err); ok && !there {
+		return unreachable(broken.Err)
+	}
+	if err != nil && !there {
+		return refused(err)
+	}
+	run, err := findRun(ctx, j.store, j.id)
+	if err != nil {
+		return err
+	}
+	if j.session.output == asJSON {
+		err = newJSON(j.session.out).Encode(struct {
+			Event string      `json:"event"`
+			Run   string      `json:"run"`
+			Flow  string      `json:"flow"`
+			State states.Flow `json:"state"`
+			There bool        `json:"there,omitzero"` // it had been made before
+		}{"detached", run.ID, run.Flow, run.State, there})
+	} else {
+		_, err = fmt.Fprintln(j.session.out, run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return j.noticeLeft(ctx, &run, there)
+}
+
+// noticeLeft says so when nothing comes of a run for now.
+func (j *journey) noticeLeft(ctx context.Context, run *storage.Run, there bool) error {
+	if there {
+		j.session.noticef("run %s had been begun before; it is %s", plainText(run.ID), run.State)
+	}
+	owners, err := j.store.Owners(ctx)
+	if err != nil || run.State.Ended() {
+		return unreachable(err)
+	}
+	for i := range owners {
+		if owners[i].Alive && owners[i].ID != j.store.Owner().ID {
+			return nil
+		}
+	}
+	j.session.noticef("nobody serves the database now: run %s goes on when somebody does (ebb serve)", plainText(run.ID))
+	return nil
+}
