@@ -41,9 +41,13 @@ type Try struct {
 // A History is all that a retry decides by. It is stored, so a resumed run
 // decides as the live one would have.
 type History struct {
+	Earlier int      `json:"earlier,omitempty"` // how many tries there were before Tries; 0 unless the controller is [Forgetful]
 	Tries   []Try    `json:"tries,omitempty"`
 	Failure *Failure `json:"failure,omitempty"` // the retry's own failure
 }
+
+// Count returns how many tries there were.
+func (h *History) Count() int { return h.Earlier + len(h.Tries) }
 
 // Last returns the last try, or nil when nothing was tried yet.
 func (h *History) Last() *Try {
@@ -61,6 +65,14 @@ type Controller interface {
 	Next(h History, in Values) (Value, error)
 	// OnFailure is asked when an atom of the flow, or a retry within it, failed.
 	OnFailure(h History, in Values) (Decision, error)
+}
+
+// Forgetful is a Controller that decides by how many tries there were, see
+// [History.Count], and by the last of them. Only the newest tries are passed to
+// it, so that a retry may try without end and costs no more memory for it.
+type Forgetful interface {
+	Controller
+	Forgetful()
 }
 
 // Undoer is a Controller that does something when its flow is undone.
@@ -104,14 +116,16 @@ type times struct {
 	giveUp   Verdict
 }
 
-func (t times) Next(h History, _ Values) (Value, error) { return Encode(len(h.Tries) + 1) }
+func (times) Forgetful() {}
+
+func (t times) Next(h History, _ Values) (Value, error) { return Encode(h.Count() + 1) }
 
 func (t times) OnFailure(h History, _ Values) (Decision, error) {
 	last := h.Last()
-	if last == nil || len(h.Tries) >= t.attempts || !t.worthIt(last.Failures) {
+	if last == nil || h.Count() >= t.attempts || !t.worthIt(last.Failures) {
 		return Decision{Verdict: t.giveUp}, nil
 	}
-	return Decision{VerdictRetry, t.backoff.After(len(h.Tries)), t.backoff.Jitter}, nil
+	return Decision{VerdictRetry, t.backoff.After(h.Count()), t.backoff.Jitter}, nil
 }
 
 // worthIt reports whether every failure of the last try has one of the codes.
@@ -136,6 +150,8 @@ func AlwaysRevert() *Atom { return Retry("", always(VerdictRevert)) }
 func AlwaysRevertAll() *Atom { return Retry("", always(VerdictRevertAll)) }
 
 type always Verdict
+
+func (always) Forgetful() {}
 
 func (a always) Next(History, Values) (Value, error) { return Null, nil }
 func (a always) OnFailure(History, Values) (Decision, error) {

@@ -23,44 +23,52 @@ func guard(path string, f *(*atom.Failure)) {
 }
 
 // askRetry asks a retry's controller what the failure it was charged means.
-func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event) {
+func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	a := d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
 	if cmd.Missing != nil {
-		return ev
+		return ev, nil
+	}
+	tries, err := d.triesFor(cmd.Atom, &cmd.Tries)
+	if err != nil {
+		return ev, err
 	}
 	defer guard(a.Name(), &ev.Failure)
-	decision, err := a.Controller().OnFailure(cmd.Tries, cmd.Values)
-	if err != nil {
-		ev.Failure = atom.NewFailure(a.Name(), 0, err)
+	decision, wrong := a.Controller().OnFailure(tries, cmd.Values)
+	if wrong != nil {
+		ev.Failure = atom.NewFailure(a.Name(), 0, wrong)
 	}
 	ev.Decision = decision
-	return ev
+	return ev, nil
 }
 
 // nextTry asks a retry's controller for the value of the next try, or lets it
 // undo what it did.
-func (d *driver) nextTry(c *call) (ev scheduler.Event) {
+func (d *driver) nextTry(c *call) (ev scheduler.Event, err error) {
 	a := d.plan.Atoms[c.atom]
 	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.atom, Revert: c.about.Revert, Failure: c.missing}
 	if c.missing != nil {
-		return ev
+		return ev, nil
+	}
+	tries, err := d.triesFor(c.atom, &c.more.Tries)
+	if err != nil {
+		return ev, err
 	}
 	defer guard(a.Name(), &ev.Failure)
-	var err error
+	var wrong error
 	if undoer, ok := a.Controller().(atom.Undoer); ok && c.about.Revert {
 		ev.Result = atom.Null
 		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.about)
-		err = undoer.Undo(ctx, c.more.Tries, c.more.Outcome.Failures())
+		wrong = undoer.Undo(ctx, tries, c.more.Outcome.Failures())
 	} else if c.about.Revert {
 		ev.Result = atom.Null
 	} else {
-		ev.Result, err = a.Controller().Next(c.more.Tries, c.values)
+		ev.Result, wrong = a.Controller().Next(tries, c.values)
 	}
-	if err != nil {
-		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, err)
+	if wrong != nil {
+		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, wrong)
 	}
-	return ev
+	return ev, nil
 }
 
 // askDeciders asks all deciders that speak about an atom.

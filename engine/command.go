@@ -83,7 +83,8 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
 	case scheduler.AskRetry:
-		return d.askRetry(cmd), true, nil
+		answer, err = d.askRetry(cmd)
+		return answer, err == nil, err
 	case scheduler.AskDeciders:
 		return d.askDeciders(cmd), true, nil
 	case scheduler.AskLanguage:
@@ -102,6 +103,8 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 			}
 		}
 		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
+	case scheduler.Shelve:
+		d.shelve(cmd)
 	case scheduler.PushUndo, scheduler.PopUndo, scheduler.DropUndo:
 		d.changeStack(cmd)
 	default:

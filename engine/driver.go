@@ -40,6 +40,7 @@ type driver struct {
 	notes     []Event
 	payloads  payloads
 	attempts  []attempt          // of the atoms of the plan
+	shelves   map[int32]shelf    // of retries with many tries
 	grown     map[any]*grown     // of open nodes and child flows
 	ending    []any              // keys of grown that are dropped with the next commit
 	earlier   map[string]attempt // of grown atoms that were loaded, by path, until they are met

@@ -35,7 +35,11 @@ func (d *driver) launch() error {
 		serial := d.e.parallel == 1 && c.node == nil
 		switch {
 		case isRetry:
-			d.ended = append(d.ended, d.nextTry(c))
+			ev, err := d.nextTry(c)
+			if err != nil {
+				return err
+			}
+			d.ended = append(d.ended, ev)
 		case !d.feeding && c.timeout == 0 && (serial || d.lone()) && !d.waits():
 			if err := d.makeHere(c); err != nil {
 				return err

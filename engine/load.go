@@ -19,6 +19,9 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		records = append(records, l)
 		if n := d.plan.Index(l.Path); n >= 0 && l.Spec == nil && !l.Child {
 			d.attempts[n] = attemptIn(&snap.Atoms[i])
+			if ref := snap.Atoms[i].Shelf; ref > 0 {
+				d.keepShelf(n, shelf{ref: ref})
+			}
 		} else {
 			d.earlier[l.Path] = attemptIn(&snap.Atoms[i])
 		}

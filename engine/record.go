@@ -50,6 +50,9 @@ func (d *driver) planRecord(i int32, r *scheduler.Record) *storage.Atom {
 		a.Kind = storage.KindFlow
 	case pa.Kind() == atom.KindRetry:
 		a.Kind = storage.KindRetry
+		if r.Tries().Earlier > 0 {
+			a.Shelf = d.shelves[i].ref
+		}
 	}
 	d.fill(a, r, &d.attempts[i])
 	return a

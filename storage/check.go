@@ -139,7 +139,7 @@ func (cp *Checkpoint) checkHistory() error {
 func (cp *Checkpoint) checkAtoms() error {
 	for i := range cp.Atoms {
 		a := &cp.Atoms[i]
-		for _, held := range [...]Held{a.Input, a.Note, a.Result, a.RevertResult} {
+		for _, held := range [...]Held{a.Input, a.Note, a.Result, a.RevertResult, {Ref: a.Shelf}} {
 			if err := cp.checkRef(a.Path, held); err != nil {
 				return err
 			}

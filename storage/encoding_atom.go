@@ -38,6 +38,7 @@ const (
 	atomEndedAt
 	atomRevertAttempt
 	atomProgress
+	atomShelf
 )
 
 // AppendBinary appends the form in which stores keep the atom, without its
@@ -65,6 +66,7 @@ func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
 	f.time(atomStartedAt, a.StartedAt)
 	f.time(atomEndedAt, a.EndedAt)
 	f.int(atomRevertAttempt, a.RevertAttempt)
+	f.number(atomShelf, uint64(a.Shelf))
 	return f, nil
 }
 
@@ -119,6 +121,8 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 			a.EndedAt = s.time()
 		case atomRevertAttempt:
 			a.RevertAttempt = s.int()
+		case atomShelf:
+			a.Shelf = int64(s.number())
 		default:
 			s.unknown()
 		}

@@ -45,6 +45,7 @@ func helds() *rapid.Generator[storage.Held] {
 // tries leaves out failures that are nil, of which a retry has none.
 func tries() *rapid.Generator[atom.History] {
 	return rapid.Map(rapid.Make[atom.History](), func(h atom.History) atom.History {
+		h.Earlier = max(h.Earlier, 0)
 		for i := range h.Tries {
 			h.Tries[i].Failures = slices.DeleteFunc(h.Tries[i].Failures, func(f *atom.Failure) bool { return f == nil })
 		}
@@ -73,6 +74,7 @@ func atoms() *rapid.Generator[storage.Atom] {
 			RevertResult:  helds().Draw(t, "revert result"),
 			RevertFailure: rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "revert failure"),
 			Tries:         rapid.Ptr(tries(), true).Draw(t, "tries"),
+			Shelf:         rapid.Int64Range(0, 1<<40).Draw(t, "shelf"),
 			Progress:      rapid.Float64().Draw(t, "progress"),
 			Details:       values().Draw(t, "details"),
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ebbflow/ebb/atom"
 )
 
 // Run returns one run.
@@ -111,6 +113,23 @@ func (m *MemoryStore) AtomsAt(ctx context.Context, run string, paths ...string) 
 		out = append(out, a)
 	}
 	return out, nil
+}
+
+// Tries returns all that a retry decides by.
+func (m *MemoryStore) Tries(ctx context.Context, run, path string) (atom.History, error) {
+	a, err := m.Atom(ctx, run, path)
+	if err != nil {
+		return atom.History{}, err
+	}
+	if err := m.enter(ctx); err != nil {
+		return atom.History{}, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return atom.History{}, err
+	}
+	return a.AllTries(r.payload)
 }
 
 // History returns entries with numbers above after.

@@ -104,7 +104,8 @@ type Atom struct {
 	Failure       *atom.Failure
 	RevertResult  Held
 	RevertFailure *atom.Failure
-	Tries         *atom.History // retries: what they decide by
+	Tries         *atom.History // retries: what they decide by; of many tries the newest, see Reader.Tries
+	Shelf         int64         // payload with the tries before those, see EncodeTries; 0 when there are none
 	Progress      float64       // 0 to 1, as the task reported it
 	Details       atom.Value    // of the progress
 

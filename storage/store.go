@@ -350,6 +350,9 @@ type Reader interface {
 	// AtomsAt returns the atoms of a run that are stored at these paths, as they
 	// are at one moment, in the order of the paths.
 	AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error)
+	// Tries returns all that the retry at path decides by, also those tries that
+	// its record does not hold; nothing for what is no retry.
+	Tries(ctx context.Context, run, path string) (atom.History, error)
 	// History returns up to limit entries with numbers above after; limit 0 is
 	// all.
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -135,7 +136,7 @@ func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 		return storage.Atom{}, err
 	}
 	if len(found) == 0 {
-		return storage.Atom{}, fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
+		return storage.Atom{}, noAtom(run, path)
 	}
 	return found[0], nil
 }
@@ -143,28 +144,52 @@ func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 // AtomsAt returns the atoms at these paths.
 func (s *Store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		row, err := readRecent(ctx, r, n)
-		if err != nil {
-			return err
-		}
-		newest, err := recent(row.Recent).byPath()
-		if err != nil {
-			return err
-		}
-		var rows []atomRow
-		for _, path := range paths {
-			if a, there := newest[path]; there {
-				rows = append(rows, atomRow{path, a.record})
-				continue
-			}
-			var older []atomRow
-			if err := r.all(ctx, &older, selectAtom, n, path); err != nil {
-				return err
-			}
-			rows = append(rows, older...)
-		}
-		out, err = decodeAtoms(ctx, r, n, rows)
+		out, err = atomsAt(ctx, r, n, paths)
 		return err
 	})
 	return out, err
+}
+
+func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storage.Atom, error) {
+	row, err := readRecent(ctx, r, n)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := recent(row.Recent).byPath()
+	if err != nil {
+		return nil, err
+	}
+	var rows []atomRow
+	for _, path := range paths {
+		if a, there := newest[path]; there {
+			rows = append(rows, atomRow{path, a.record})
+			continue
+		}
+		var older []atomRow
+		if err := r.all(ctx, &older, selectAtom, n, path); err != nil {
+			return nil, err
+		}
+		rows = append(rows, older...)
+	}
+	return decodeAtoms(ctx, r, n, rows)
+}
+
+// Tries returns all that a retry decides by.
+func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) error {
+		found, err := atomsAt(ctx, r, n, []string{path})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return noAtom(run, path)
+		}
+		h, err = found[0].AllTries(payloadsOf(ctx, r, n))
+		return err
+	})
+	return h, err
+}
+
+func noAtom(run, path string) error {
+	return fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
 }

@@ -22,7 +22,8 @@ func fullAtom(path string) storage.Atom {
 
 		RevertResult:  inline("undone"),
 		RevertFailure: &atom.Failure{Code: "R"},
-		Tries: &atom.History{
+		Shelf:         2, Tries: &atom.History{
+			Earlier: 3,
 			Tries:   []atom.Try{{Value: value(1), Failures: []*atom.Failure{{Code: "A"}, {Code: "<B>"}}}, {}},
 			Failure: &atom.Failure{Code: "T"},
 		},
@@ -43,10 +44,25 @@ func testAtoms(t *testing.T, m Maker) {
 	}
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
 	empty := storage.Atom{Path: "0"}
-	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{empty, b, a, c}})
+	shelves := []storage.Payload{
+		{Data: storage.EncodeTries(0, []atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
+		{Data: storage.EncodeTries(1, []atom.Try{{Value: value("third")}})},
+	}
+	p.write(t, storage.Checkpoint{Payloads: shelves, Atoms: []storage.Atom{empty, b, a, c}})
 	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
 	want(t, "no such atom", errOf(s.Atom(t.Context(), "a", "zz")), storage.ErrNotFound)
+	same(t, "all tries", atom.History{
+		Tries: []atom.Try{
+			{Value: value("first")},
+			{Failures: []*atom.Failure{{Code: "B", Message: "busy"}}},
+			{Value: value("third")},
+			b.Tries.Tries[0], b.Tries.Tries[1],
+		},
+		Failure: b.Tries.Failure,
+	}, ask[atom.History](t, "Tries")(s.Tries(t.Context(), "a", "b")))
+	same(t, "tries of no retry", atom.History{}, ask[atom.History](t, "Tries")(s.Tries(t.Context(), "a", "a")))
+	want(t, "tries of no atom", errOf(s.Tries(t.Context(), "a", "zz")), storage.ErrNotFound)
 	same(t, "atoms at", []storage.Atom{b, a}, ask[[]storage.Atom](t, "AtomsAt")(s.AtomsAt(t.Context(), "a", "b", "zz", "a")))
 	same(t, "another run's", []storage.Atom(nil), ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b")))
 

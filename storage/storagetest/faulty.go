@@ -288,6 +288,10 @@ func (f *faulty) Atom(ctx context.Context, run, path string) (storage.Atom, erro
 	return answer(ctx, f, Call{Method: "Atom", Run: run}, func() (storage.Atom, error) { return f.Store.Atom(ctx, run, path) })
 }
 
+func (f *faulty) Tries(ctx context.Context, run, path string) (atom.History, error) {
+	return answer(ctx, f, Call{Method: "Tries", Run: run}, func() (atom.History, error) { return f.Store.Tries(ctx, run, path) })
+}
+
 func (f *faulty) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
 	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) { return f.Store.History(ctx, run, after, limit) })
 }

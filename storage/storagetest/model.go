@@ -194,6 +194,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
 			a.Result = storage.Held{Ref: r.Run.Refs + int64(len(cp.Payloads)), Data: data}
 		}
+		a.Shelf = r.Run.Refs + int64(len(cp.Payloads))
 		cp.Atoms = append(cp.Atoms, a)
 		kind := rapid.SampledFrom([]storage.EntryKind{storage.EntryAtom, storage.EntryEvent}).Draw(rt, "kind")
 		cp.History = append(cp.History, storage.Entry{Kind: kind, Time: at(a.Attempt), Path: path, Body: a.Result})

@@ -16,6 +16,7 @@ type Op uint8
 const (
 	Write       Op = iota // keep Rec; nobody is told
 	Notify                // keep Rec; then tell that the atom went From -> To
+	Shelve                // keep Tries, with the next record of the retry, which does not hold them any more: they are among its Earlier
 	FlowState             // keep that the flow went FlowFrom -> FlowTo; then tell
 	Execute               // execute the atom with Values; answer with Completed
 	Revert                // revert the atom, as Outcome tells; answer with Completed
@@ -63,7 +64,7 @@ type Command struct {
 // A Detail is what commands of few kinds say.
 type Detail struct {
 	Outcome      atom.Outcome[atom.Value] // Revert
-	Tries        atom.History             // AskRetry; Execute and Revert of a retry
+	Tries        atom.History             // Shelve, AskRetry; Execute and Revert of a retry; without those that were shelved
 	Cause        *flow.Cause              // AskLanguage
 	Part         *Part                    // AskUndo; nil is all of the stack
 	Events       []flow.Event             // Emit

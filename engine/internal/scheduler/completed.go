@@ -43,10 +43,7 @@ func (s *Scheduler) completed(ev Event) {
 		r.Result, r.Ended = ev.Result, EndValue
 		s.setFailure(a, nil)
 		if s.isRetry(a) {
-			h := r.Tries()
-			h.Tries = append(slices.Clip(h.Tries), atom.Try{Value: ev.Result})
-			h.Failure = nil
-			r.Rare = &Rare{Tries: &h}
+			s.tried(a, ev.Result)
 		} else {
 			r.Rare = nil
 		}

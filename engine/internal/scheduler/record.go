@@ -71,7 +71,7 @@ func (r *Record) RevertFailure() *atom.Failure { return r.rare().RevertFailure }
 // RevertAttempt returns how often the revert of this incarnation has failed.
 func (r *Record) RevertAttempt() int32 { return r.rare().RevertAttempt }
 
-// Tries returns what a retry decides by.
+// Tries returns what a retry decides by, without the tries that were shelved.
 func (r *Record) Tries() atom.History {
 	if t := r.rare().Tries; t != nil {
 		return *t

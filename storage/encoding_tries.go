@@ -1,0 +1,142 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// The fields of a retry's history, and of one try in it.
+const (
+	triesTry byte = iota + 1
+	triesFailure
+	triesEarlier
+)
+
+const (
+	tryValue byte = iota + 1
+	tryFailure
+)
+
+func (f *fields) tries(field byte, h *atom.History) {
+	if h == nil {
+		return
+	}
+	f.row(field, func(f *fields) {
+		for i := range h.Tries {
+			f.try(triesTry, &h.Tries[i])
+		}
+		f.failure(triesFailure, h.Failure)
+		f.int(triesEarlier, h.Earlier)
+	})
+}
+
+func (f *fields) try(field byte, t *atom.Try) {
+	f.row(field, func(f *fields) {
+		f.bytes(tryValue, t.Value)
+		for _, failure := range t.Failures {
+			f.failure(tryFailure, failure)
+		}
+	})
+}
+
+func (s *scan) tries() *atom.History {
+	var h atom.History
+	in := s.row()
+	for in.next() {
+		switch in.field {
+		case triesTry:
+			h.Tries = append(h.Tries, in.try())
+		case triesFailure:
+			h.Failure = in.failure()
+		case triesEarlier:
+			h.Earlier = in.int()
+		default:
+			in.unknown()
+		}
+	}
+	s.end(in)
+	return &h
+}
+
+func (s *scan) try() atom.Try {
+	var t atom.Try
+	in := s.row()
+	for in.next() {
+		switch in.field {
+		case tryValue:
+			t.Value = in.value()
+		case tryFailure:
+			t.Failures = append(t.Failures, in.failure())
+		default:
+			in.unknown()
+		}
+	}
+	s.end(in)
+	return t
+}
+
+// The fields of a payload with tries.
+const (
+	shelfBefore byte = iota + 1
+	shelfTry
+)
+
+// EncodeTries returns the payload for tries that the record of their retry is to
+// hold no longer, so that it does not grow. Before is the number of the payload with those
+// before them, 0 when they are the first.
+func EncodeTries(before int64, tries []atom.Try) atom.Value {
+	var f fields
+	f.number(shelfBefore, uint64(before))
+	for i := range tries {
+		f.try(shelfTry, &tries[i])
+	}
+	return atom.Value(f)
+}
+
+func decodeTries(b []byte) (before int64, tries []atom.Try, err error) {
+	s := scan{rest: b}
+	for s.next() {
+		switch s.field {
+		case shelfBefore:
+			before = int64(s.number())
+		case shelfTry:
+			tries = append(tries, s.try())
+		default:
+			s.unknown()
+		}
+	}
+	return before, tries, s.err
+}
+
+// AllTries returns the history of a retry with all its tries, those that its
+// record does not hold included. For those who write stores.
+func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
+	if a.Tries == nil {
+		return atom.History{}, nil
+	}
+	h := *a.Tries
+	shelves := [][]atom.Try{h.Tries}
+	for ref := a.Shelf; ref != 0; {
+		b, err := payload(ref)
+		if err != nil {
+			return h, err
+		}
+		before, tries, err := decodeTries(b)
+		if err == nil && before >= ref {
+			err = fmt.Errorf("%w: payload %d cannot come after payload %d", ErrCorrupt, before, ref)
+		}
+		if err != nil {
+			return h, fmt.Errorf("%w (tries of atom %q)", err, a.Path)
+		}
+		shelves, ref = append(shelves, tries), before
+	}
+	slices.Reverse(shelves)
+	all := slices.Concat(shelves...)
+	if len(all) != h.Count() {
+		return h, fmt.Errorf("%w: %d tries of atom %q are there, it says %d", ErrCorrupt, len(all), a.Path, h.Count())
+	}
+	h.Earlier, h.Tries = 0, all
+	return h, nil
+}
