@@ -1,6 +1,7 @@
 package atom
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -220,7 +221,11 @@ func (f forEach) left(h History, in Values) ([]Value, error) {
 		all = nil
 		scanArray(v.JSON(), func(val []byte) { all = append(all, FromJSON(val)) })
 	}
-	used := make(map[string]int, len(h.Tries))
+	n := len(h.Tries)
+	if n <= len(all) && slices.EqualFunc(h.Tries, all[:n], func(t Try, v Value) bool { return bytes.Equal(t.Value, v) }) {
+		return all[n:], nil // as they come, unless the values have changed
+	}
+	used := make(map[string]int, n)
 	for _, t := range h.Tries {
 		used[string(t.Value)]++
 	}
