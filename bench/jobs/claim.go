@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -64,6 +65,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	begun := time.Now()
 	for done.Load() < int64(*number) && ctx.Err() == nil {
 		free <- struct{}{}
+		runtime.Gosched() // whose jobs ended together are free together
 		n := 1
 		for more := true; more; {
 			select {

@@ -24,6 +24,8 @@ type dialect struct {
 	rang     string                    // asks how far the letters have come that can be seen
 	owners   string                    // lists the owners
 	skip     string                    // ends a query that locks what it selects, but for what others have locked
+	inOrder  string                    // has what is selected by an index read in its order, until the transaction ends; "" where it is
+	plain    string                    // claims jobs, see claimPlain
 	strike   string                    // says that an owner is dead, unless it has shown itself since
 	patience time.Duration             // how long one answer is waited for; 0 where the database is at hand
 }
@@ -35,6 +37,7 @@ var fileDialect = &dialect{
 	write:  "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
 	view:   "BEGIN",
 	rang:   `SELECT coalesce(max(ring), 0) FROM letters`,
+	plain:  claimPlainOf(`IN (` + firstPlain + `)`),
 	owners: `SELECT id, host, pid, started, seen FROM owners`,
 	strike: `DELETE FROM owners WHERE id = ?`,
 }
@@ -56,7 +59,18 @@ var serverDialect = &dialect{
 	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
 	owners:   `SELECT id, host, pid, started, seen, machine, lease, lease > ` + serverClock + ` AS leased FROM owners`,
 	skip:     ` FOR UPDATE SKIP LOCKED`,
+	inOrder:  `SET LOCAL enable_bitmapscan = off`,
+	plain:    claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
 	strike:   `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
+}
+
+// atTime returns a statement in which a mark, the last of its arguments, is the time by
+// which leases are kept, and its arguments.
+func (d *dialect) atTime(query, mark string, args ...any) (at string, all []any) {
+	if d.clock == "" {
+		return query, append(args, time.Now().UnixMicro())
+	}
+	return strings.ReplaceAll(query, mark, "("+d.clock+")"), args
 }
 
 // serverClock is the server's time in microseconds, within a statement.

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -116,9 +117,11 @@ func undecided(err error) bool {
 }
 
 // misread reports whether a row is not what it should be, or a column of the
-// schema is called otherwise. Such errors have no types.
-func misread(text string) bool {
-	return strings.Contains(text, "sql: Scan error") || strings.Contains(text, "missing destination name")
+// schema is called otherwise. Most such errors have no types.
+func misread(err error) bool {
+	_, scan := errors.AsType[pgx.ScanArgError](err)
+	text := err.Error()
+	return scan || strings.Contains(text, "sql: Scan error") || strings.Contains(text, "missing destination name")
 }
 
 // failed says what failed where, in words of the operator, when err is the
@@ -130,7 +133,7 @@ func failed(file, what string, err error) error {
 		if problem = troubleOf(err); problem != "" {
 			return fmt.Errorf("sqlstore: %s: %s: %s: %w", file, what, problem, err)
 		}
-		if err != nil && misread(err.Error()) {
+		if err != nil && misread(err) {
 			return fmt.Errorf("sqlstore: %s: %s: %w: %w", file, what, storage.ErrCorrupt, err)
 		}
 		return err

@@ -5,36 +5,26 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
-	"github.com/google/uuid"
 )
 
 const (
 	insertJob = `INSERT INTO jobs (id, run, flow, version, input, labels, priority, state, not_until, created, failure, run_labels, trace)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
-	selectJobs = `SELECT n, id, run, flow, version, input, labels, priority, state, not_until, created,
-  epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace FROM jobs`
-	selectJob = selectJobs + ` WHERE id = ?`
-	// Jobs whose time has come, and those whose lease has run out, are made
-	// unclaimed by whoever looks for such.
-	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?)`
-	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?`
-	// selectClaimable selects those that may be claimed, behind a priority and
-	// number, in the order of claiming; selectElse those of other flows than some.
-	selectClaimable = claimableBehind + claimOrder
-	selectElse      = claimableBehind + ` AND flow NOT IN (SELECT value FROM json_each(?4))` + claimOrder
-	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
-	claimOrder      = ` ORDER BY priority DESC, n LIMIT ?3 + 0`
-	claimJob        = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = ?, owner = ?, lease = ?
-WHERE n = ?`
-	renewJob  = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
-	finishJob = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, claim = '', owner = '', lease = NULL
+	jobColumns = `n, id, run, flow, version, input, labels, priority, state, not_until, created,
+  epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace`
+	selectJobs = `SELECT ` + jobColumns + ` FROM jobs`
+	selectJob  = selectJobs + ` WHERE id = ?`
+	renewJob   = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
+	finishJob  = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, claim = '', owner = '', lease = NULL
 WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
+	// finishedJob finds the job as finishJob, with the same arguments, leaves it.
+	finishedJob = `SELECT 1 FROM jobs WHERE state = ?1 AND not_until IS NOT DISTINCT FROM ?2 AND failure IS NOT DISTINCT FROM ?3
+  AND ended IS NOT DISTINCT FROM ?4 AND id = ?5 AND epoch = ?6 AND claim = '' AND ?7 <> ''`
 	changeState = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, attempts = 0, claim = '', owner = '', lease = NULL
 WHERE id = ? AND state = ? AND claim = ''`
 	// purgeJobs deletes those that ended before, of which there is no run.
@@ -89,133 +79,6 @@ func findJob(ctx context.Context, s *session, id string) (storage.Job, error) {
 		return storage.Job{}, notFound(err, "job", id)
 	}
 	return row.job()
-}
-
-// ClaimJobs claims jobs.
-func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []storage.Job, err error) {
-	if s.readOnly {
-		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
-	}
-	if err := s.buryDead(ctx); err != nil {
-		return nil, err
-	}
-	if !s.jobsFound.Load() { // there may be none: an empty board costs no turn to write
-		var free bool
-		err = s.glance(ctx, func(r *session) error {
-			if clock := r.dialect.clock; clock != "" {
-				return r.get(ctx, &free, strings.ReplaceAll(anyFree, "?1", "("+clock+")"))
-			}
-			return r.get(ctx, &free, anyFree, micros(time.Now()))
-		})
-		if err != nil || !free {
-			return nil, err
-		}
-	}
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		claimed, err = s.claimJobs(ctx, w, q)
-		return err
-	}})
-	if err != nil {
-		return nil, err
-	}
-	for i := range claimed {
-		if j := &claimed[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
-			s.writer.counts.found.Add(1)
-		}
-	}
-	s.jobsFound.Store(len(claimed) > 0)
-	return claimed, nil
-}
-
-func (s *Store) claimJobs(ctx context.Context, w *session, q storage.JobClaim) ([]storage.Job, error) {
-	rates, now, err := meter(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if !w.freed { // by another claim that shares the transaction
-		w.freed = true
-		for _, free := range [...]string{jobsDue, jobsAbandoned} {
-			if err := w.post(ctx, nil, free, micros(now)); err != nil {
-				return nil, err
-			}
-			if w.dialect.posts {
-				w.changed-- // mostly there are none
-			}
-		}
-	}
-	numbers, jobs, by, err := claimable(ctx, w, q, rates)
-	if err != nil {
-		return nil, err
-	}
-	if err := spend(ctx, w, now, by); err != nil {
-		return nil, err
-	}
-	for i := range jobs {
-		j := &jobs[i]
-		j.State, j.ClaimID, j.Owner = states.JobClaimed, uuid.NewString(), s.owner.ID
-		j.Epoch++
-		j.Attempts++
-		j.Lease = time.UnixMicro(now.Add(q.Lease).UnixMicro()).UTC()
-		if err := w.post(ctx, nil, claimJob, j.ClaimID, j.Owner, micros(j.Lease), numbers[i]); err != nil {
-			return nil, err
-		}
-	}
-	return jobs, nil
-}
-
-// claimable returns the first jobs that a claim takes and rates admit, their
-// numbers, and what counts them, looking through them by pages. Where others write
-// too, those that they are about to claim are left out.
-func claimable(
-	ctx context.Context, w *session, q storage.JobClaim, rates *storage.Meter,
-) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
-	limit := max(q.Limit, 1)
-	priority, n := int64(math.MaxInt64), int64(0)
-	for page := limit; ; page = min(2*page, 1000) {
-		rows, err := claimablePage(ctx, w, rates, priority, n, page)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		for i := range rows {
-			job, err := rows[i].job()
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			if !q.Takes(&job) {
-				continue
-			}
-			if counted, may := rates.Admit(&job); may {
-				numbers, jobs, by = append(numbers, rows[i].N), append(jobs, job), append(by, counted...)
-			}
-			if len(jobs) == limit {
-				return numbers, jobs, by, nil
-			}
-		}
-		if len(rows) < page {
-			return numbers, jobs, by, nil
-		}
-		last := &rows[len(rows)-1]
-		priority, n = int64(last.Priority), last.N
-	}
-}
-
-// claimablePage returns up to a page of jobs that may be claimed, behind a priority
-// and number, but for flows that rates let nothing in of.
-func claimablePage(ctx context.Context, w *session, rates *storage.Meter, priority, n int64, page int) (rows []jobRow, err error) {
-	query, args := selectClaimable, []any{priority, n, page}
-	full, all := rates.Full()
-	if all {
-		return nil, nil
-	}
-	if len(full) > 0 {
-		text, err := json.Marshal(full)
-		if err != nil {
-			return nil, err
-		}
-		query, args = selectElse, append(args, string(text))
-	}
-	err = w.all(ctx, &rows, query+w.dialect.skip, args...)
-	return rows, err
 }
 
 // changeJob runs an update of a claimed job.
@@ -300,7 +163,8 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 	return int(purged), nil
 }
 
-// EndJob ends a claim.
+// EndJob ends a claim. When the answer of the database is lost, it looks whether the job
+// was ended, and ends it if it was not.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.update(ctx, &write{
@@ -315,13 +179,32 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.State.Ended() { // nobody waits for it on the board
 		then = nil
 	}
-	return s.update(ctx, &write{
-		do: func(ctx context.Context, w *session) error {
-			return w.post(ctx, passed, finishJob, finishArgs(&end)...)
-		},
-		judge: func(ctx context.Context, w *session) error { return jobLost(ctx, w, end.Job) },
-		then:  then,
-	})
+	args := finishArgs(&end)
+	var unsure error // whether it was done before
+	for try := 1; ; try++ {
+		err := s.update(ctx, &write{
+			do: func(ctx context.Context, w *session) error { return w.post(ctx, passed, finishJob, args...) },
+			judge: func(ctx context.Context, w *session) error {
+				if unsure == nil {
+					return jobLost(ctx, w, end.Job)
+				}
+				var n int
+				if err := w.get(ctx, &n, finishedJob, args...); err == nil || !errors.Is(err, storage.ErrNotFound) {
+					return err
+				}
+				return jobLost(ctx, w, end.Job)
+			},
+			then: then, settled: true,
+		})
+		switch {
+		case errors.Is(err, storage.ErrUnsure) && !errors.Is(err, ErrBroken) && try < conflictTries:
+			unsure = err
+		case err != nil && unsure != nil && !errors.Is(err, storage.ErrUnsure):
+			return fmt.Errorf("%w, then: %w", unsure, err)
+		default:
+			return err
+		}
+	}
 }
 
 // Job returns one job.

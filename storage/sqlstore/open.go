@@ -37,6 +37,7 @@ type Store struct {
 	claims    claims
 	rising    sync.Mutex
 	jobsFound atomic.Bool  // when they were claimed last
+	rated     atomic.Bool  // there were rates when jobs were claimed last
 	buried    atomic.Int64 // how often the owner was taken for dead
 	closing   sync.Once
 	closed    error

@@ -1,8 +1,6 @@
 package sqlstore
 
 import (
-	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -134,80 +132,6 @@ func (s *server) open() {
 	s.db = sqlx.NewDb(stdlib.OpenDB(*s.config), "pgx")
 	s.db.SetMaxOpenConns(maxConnections)
 	s.db.SetMaxIdleConns(maxConnections)
-}
-
-// lost reports whether the session's connection is of no use any more.
-func (s *session) lost() bool {
-	if !s.dialect.posts {
-		return false
-	}
-	if s.conn == nil {
-		return true
-	}
-	lost := true
-	err := s.conn.Raw(func(conn any) error {
-		c, is := conn.(*stdlib.Conn)
-		lost = !is || c.Conn().IsClosed()
-		return nil
-	})
-	return lost || err != nil
-}
-
-// send sends statements together.
-func (s *session) send(ctx context.Context, all []posted) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return s.raw(func(conn *pgx.Conn) (err error) {
-		all = together(all, false, s.many)
-		results := s.queue(ctx, conn, all)
-		defer func() { err = errors.Join(err, results.Close()) }() // which says again what went wrong
-		for _, p := range all {
-			tag, err := results.Exec()
-			if err != nil {
-				return err
-			}
-			if p.check == nil {
-				continue
-			}
-			if err := p.check(tag.RowsAffected()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// queue sends statements, and returns what will answer.
-func (s *session) queue(ctx context.Context, conn *pgx.Conn, all []posted) pgx.BatchResults {
-	var batch pgx.Batch
-	for _, p := range all {
-		if !p.spelt {
-			p.query = s.spelt(p.query)
-		}
-		batch.Queue(p.query, p.args...)
-	}
-	return conn.SendBatch(ctx, &batch)
-}
-
-// raw lends the driver's own connection.
-func (s *session) raw(f func(*pgx.Conn) error) error {
-	return s.conn.Raw(func(conn any) error {
-		c, is := conn.(*stdlib.Conn)
-		if !is || c.Conn().IsClosed() {
-			return driver.ErrBadConn
-		}
-		return f(c.Conn())
-	})
-}
-
-// spelt returns a statement as the database wants it.
-func (s *session) spelt(query string) string {
-	text, known := s.texts[query]
-	if !known {
-		text = s.dialect.spell(query)
-		s.texts[query] = text
-	}
-	return text
 }
 
 // users returns an INSERT for a transaction of a user's, who has his own search

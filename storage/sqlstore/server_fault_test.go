@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -253,11 +254,86 @@ func TestServerWritesUnheard(t *testing.T) {
 		t.Fatalf("claimed %+v: %v", jobs, err)
 	}
 	twice("RenewJob", nil, func() error { return s.RenewJob(ctx, "j", jobs[0].Epoch, jobs[0].ClaimID, time.Hour) })
-	twice("EndJob", storage.ErrFenced, func() error {
-		return s.EndJob(ctx, storage.JobEnd{Job: "j", Epoch: jobs[0].Epoch, ClaimID: jobs[0].ClaimID, State: states.JobComplete})
-	})
-	if j, err := s.Job(ctx, "j"); err != nil || j.State != states.JobComplete {
-		t.Errorf("the job is %+v: %v", j, err)
+}
+
+// TestServerJobsUnheard loses answers to what claims and ends jobs: the store looks what
+// became of it, so that each job is claimed, and ended, once, and whoever does so is told.
+func TestServerJobsUnheard(t *testing.T) {
+	t.Parallel()
+	p, dsn := postgrestest.NewProxy(t, migrated(t))
+	s := openServer(t, dsn, sqlstore.Lease(time.Hour))
+	defer shut(t, s)
+	ctx := t.Context()
+	losing := func(tag, what string, do func() error) {
+		t.Helper()
+		was := p.Losses()
+		p.Lose(tag)
+		if err := do(); err != nil {
+			t.Fatalf("%s without the answer %q: %v", what, tag, err)
+		}
+		if p.Losses() != was+1 {
+			t.Fatalf("%s: the answer %q was not lost", what, tag)
+		}
+	}
+	for i, c := range []struct {
+		end  states.Job
+		lost string // of the server's answers to the end
+	}{
+		{states.JobComplete, "COMMIT"},
+		{states.JobComplete, "SELECT 1"}, // the guard's: it was undone as the connection was lost, or done
+		{states.JobScheduled, "COMMIT"},
+		{states.JobParked, "SELECT 1"},
+	} {
+		id := fmt.Sprint("j", i)
+		for _, id := range []string{id, id + "-too"} {
+			if err := s.PostJob(ctx, storage.Job{ID: id, Flow: "f"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var jobs []storage.Job
+		losing("COMMIT", "ClaimJobs", func() (err error) {
+			jobs, err = s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 2})
+			return err
+		})
+		if len(jobs) != 2 || jobs[0].ID != id || jobs[0].State != states.JobClaimed || jobs[0].Attempts != 1 {
+			t.Fatalf("claimed %+v", jobs)
+		}
+		for _, j := range jobs {
+			end := storage.JobEnd{
+				Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: c.end, NotUntil: time.Now().Add(time.Hour), Failure: &atom.Failure{Code: "C"},
+			}
+			losing(c.lost, "EndJob", func() error { return s.EndJob(ctx, end) })
+			if err := s.EndJob(ctx, end); !errors.Is(err, storage.ErrFenced) {
+				t.Errorf("EndJob once more: %v", err)
+			}
+			if got, err := s.Job(ctx, j.ID); err != nil || got.State != c.end || got.Epoch != j.Epoch {
+				t.Errorf("the job is %+v: %v", got, err)
+			}
+		}
+	}
+}
+
+// TestServerJobsCut ends jobs, and claims them, on connections that were cut since they
+// were used.
+func TestServerJobsCut(t *testing.T) {
+	t.Parallel()
+	p, dsn := postgrestest.NewProxy(t, migrated(t))
+	s := openServer(t, dsn, sqlstore.Lease(time.Hour))
+	defer shut(t, s)
+	for i := range 5 {
+		id := fmt.Sprint(i)
+		if err := s.PostJob(t.Context(), storage.Job{ID: id, Flow: "f"}); err != nil {
+			t.Fatal(err)
+		}
+		p.Cut()
+		jobs, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour, Limit: 1})
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("claimed %+v: %v", jobs, err)
+		}
+		p.Cut()
+		if err := s.EndJob(t.Context(), storage.JobEnd{Job: id, Epoch: 1, ClaimID: jobs[0].ClaimID, State: states.JobComplete}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -333,6 +409,46 @@ func TestServerHot(t *testing.T) {
 	})
 	if hot*2 < all { // with an index on what a step changes there would be none; now and then a page is full before it is tidied up
 		t.Errorf("of %d updates %d were HOT", all, hot)
+	}
+}
+
+// TestServerClaimsInOrder shows that a claim reads no more of the board than it takes, though
+// the server does not know how many jobs are on it.
+func TestServerClaimsInOrder(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.Database(t)
+	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	admin := postgrestest.Connect(t, dsn)
+	schema := postgrestest.Schema(t, dsn)
+	if _, err := admin.Exec(t.Context(), `ALTER TABLE `+schema+`.jobs SET (autovacuum_enabled = off)`); err != nil {
+		t.Fatal(err)
+	}
+	s := openServer(t, dsn)
+	const waiting, claims = 3000, 30
+	if _, err := admin.Exec(t.Context(), `INSERT INTO `+schema+`.jobs (id, run, flow, version, priority, state, created)
+SELECT 'j' || i, '', 'f', 0, 0, 0, 0 FROM generate_series(1, $1::int) AS i`, waiting); err != nil {
+		t.Fatal(err)
+	}
+	for range claims {
+		jobs, err := s.ClaimJobs(t.Context(), storage.JobClaim{Flows: []string{"f", "g"}, Lease: time.Hour, Limit: 1})
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("claimed %+v: %v", jobs, err)
+		}
+	}
+	shut(t, s) // and its sessions tell the server what they have counted
+	var scans, read int64
+	soon(t, "the server's figures", func() bool {
+		err := admin.QueryRow(t.Context(), `SELECT idx_scan, idx_tup_read + (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'jobs')
+FROM pg_stat_user_indexes WHERE indexrelname = 'jobs_unclaimed'`).Scan(&scans, &read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scans >= claims
+	})
+	if read > waiting*claims/10 {
+		t.Errorf("%d claims of one job each read %d rows of a board of %d", claims, read, waiting)
 	}
 }
 

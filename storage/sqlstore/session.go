@@ -122,13 +122,9 @@ func (s *session) result(ctx context.Context, query string, args []any) (driver.
 	if !s.dialect.posts {
 		return s.directly(ctx, query, args)
 	}
-	stmt, err := s.stmt(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return stmt.ExecContext(ctx, args...)
+	var rows int64
+	err := s.exchange(ctx, &posted{query: query, args: args, check: func(n int64) error { rows = n; return nil }})
+	return driver.RowsAffected(rows), err
 }
 
 // directly runs a statement on the driver's own connection, which is the
@@ -199,6 +195,7 @@ type posted struct {
 	spelt bool // query is as the database wants it
 	args  []any
 	check func(rows int64) error // of how many rows it changed; nil when that does not matter
+	read  func(*answer) error    // reads what it selects; nil when it selects nothing
 }
 
 // post runs a statement whose outcome nobody waits for: where the way to the
@@ -228,17 +225,7 @@ func (s *session) room() []any {
 }
 
 // flush sends what was posted, and returns the first error.
-func (s *session) flush(ctx context.Context) error {
-	if len(s.posted) == 0 || s.wrong != nil {
-		return s.wrong
-	}
-	batch := s.posted
-	s.posted = s.posted[:0]
-	defer clear(batch)
-	s.wrong = s.send(ctx, batch)
-	s.heard = s.heard || s.wrong == nil
-	return s.wrong
-}
+func (s *session) flush(ctx context.Context) error { return s.exchange(ctx, nil) }
 
 // insert runs a statement that inserts one row or none, and returns how many and
 // what it returns, its number.
@@ -266,6 +253,9 @@ func (s *session) run(ctx context.Context, query string) error {
 
 // get reads one row into dest. It returns storage.ErrNotFound when there is none.
 func (s *session) get(ctx context.Context, dest any, query string, args ...any) error {
+	if s.dialect.posts {
+		return s.ask(ctx, query, args, func(rows *answer) error { return rows.one(dest) })
+	}
 	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
@@ -281,6 +271,9 @@ func (s *session) get(ctx context.Context, dest any, query string, args ...any) 
 
 // all reads all rows into the slice dest.
 func (s *session) all(ctx context.Context, dest any, query string, args ...any) error {
+	if s.dialect.posts {
+		return s.ask(ctx, query, args, func(rows *answer) error { return rows.all(dest) })
+	}
 	stmt, err := s.stmt(ctx, query)
 	if err != nil {
 		return err
@@ -293,11 +286,9 @@ func (s *session) all(ctx context.Context, dest any, query string, args ...any) 
 // once is all for statements that are put together for one use, and not worth
 // preparing.
 func (s *session) once(ctx context.Context, dest any, query string, args ...any) error {
-	if err := s.flush(ctx); err != nil {
-		return err
+	if s.dialect.posts {
+		return s.all(ctx, dest, query, args...)
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	return s.conn.SelectContext(ctx, dest, s.dialect.spell(query), args...)
 }
 

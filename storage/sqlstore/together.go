@@ -1,14 +1,11 @@
 package sqlstore
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Where many writes share a transaction on a server, most of what is sent are the
@@ -215,39 +212,3 @@ func partly(n int) func(int64) error {
 		return nil
 	}
 }
-
-// sealable reports whether all that is posted can be sent together with the COMMIT:
-// what the server cannot check by itself has to be looked at before.
-func (s *session) sealable() bool {
-	for _, p := range s.posted {
-		if p.check != nil && forms[p.query] == nil {
-			return false
-		}
-	}
-	return s.wrong == nil && len(s.posted) > 0
-}
-
-// seal sends all that is posted, and the COMMIT, in one round trip. An error before
-// the COMMIT keeps that from being done.
-func (s *session) seal(ctx context.Context) error {
-	all := append(together(s.posted, true, s.many), posted{query: "COMMIT"})
-	defer func() { clear(s.posted); s.posted = s.posted[:0] }()
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return s.raw(func(conn *pgx.Conn) (err error) {
-		results := s.queue(ctx, conn, all)
-		defer func() { _ = results.Close() }() // which says again what went wrong
-		for _, p := range all {
-			_, err := results.Exec()
-			if stateOf(err) == divisionByZero && p.check != nil {
-				err = p.check(0)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return results.Close()
-	})
-}
-
-const divisionByZero = "22012"

@@ -18,6 +18,8 @@ const (
 	busyTries = 3    // at a locked database, each as long as busyTimeout
 	maxBatch  = 1000 // writes in one transaction
 	yields    = 3    // before a batch is closed, so that those just woken join it
+	longer    = 30   // such, after the last who joined, where the way to the database is long
+	alike     = 16   // transactions after one that was shared, which are taken to be so too
 
 	busyTimeout = 5 * time.Second
 
@@ -40,7 +42,8 @@ type write struct {
 	makes      int  // new runs, as far as is known
 	alone      bool // shares its transaction with no other
 	bare       bool // runs outside of any transaction
-	checkpoint bool // has failpoints around its commit
+	checkpoint bool // has failpoints around its commit, and can be offered once more
+	settled    bool // can be done once more when nobody heard whether it was done
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
@@ -74,7 +77,8 @@ type writer struct {
 
 	mu      sync.Mutex
 	queue   []*write
-	company bool      // who led last was not alone: others queued meanwhile
+	gathers int       // leaders that have not closed their batch yet
+	company int       // for so many leaders more others are taken to be there, who queue meanwhile
 	idle    sync.Cond // signalled when nobody leads
 	closed  bool
 	broken  error // why nothing more is written; nil as long as all is well
@@ -110,7 +114,7 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return fmt.Errorf("%w: %w", ErrBroken, w.broken)
-	case len(w.free) == 0:
+	case len(w.free) == 0, w.gathers > 0 && !one.alone && !one.bare:
 		one.ready = make(chan struct{})
 		w.queue = append(w.queue, one)
 		w.mu.Unlock()
@@ -153,7 +157,7 @@ func (w *writer) lead(ctx context.Context, first *write) {
 	var late []*write
 	defer func() { w.pass(lane, batch[1:], late) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
-		w.yield()
+		w.gather()
 		batch = w.join(batch)
 	}
 	late = w.write(ctx, lane, batch)
@@ -163,18 +167,32 @@ func (w *writer) lead(ctx context.Context, first *write) {
 	}
 }
 
-// yield lets those join who were just woken by the last commit, if it had company.
+// gather lets those join who were just woken by a commit, if there are such lately.
 // Each yield wakes an idle processor to look for work, which for a lone run costs
-// more than its rows do.
-func (w *writer) yield() {
+// more than its rows do. On a server, where that is little beside the way there, it goes
+// on as long as others come: else each would go there on a lane of its own.
+func (w *writer) gather() {
 	w.mu.Lock()
-	company := w.company
+	w.gathers++
+	company, came := w.company > 0, len(w.queue)
 	w.mu.Unlock()
 	if !company {
 		return
 	}
-	for range yields {
+	left := yields
+	if w.dialect.posts {
+		left = longer
+	}
+	for ; left > 0; left-- {
 		runtime.Gosched()
+		if !w.dialect.posts {
+			continue
+		}
+		w.mu.Lock()
+		if len(w.queue) > came && len(w.queue) < maxBatch {
+			left, came = longer, len(w.queue)
+		}
+		w.mu.Unlock()
 	}
 }
 
@@ -206,7 +224,9 @@ func (w *writer) pass(lane *session, followers, late []*write) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.queue = append(late, w.queue...)
-	w.company = len(followers)+len(w.queue) > 0
+	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
+		w.company = alike
+	}
 	if len(w.queue) == 0 {
 		w.free = append(w.free, lane)
 		if len(w.free) == w.lanes {
@@ -214,6 +234,11 @@ func (w *writer) pass(lane *session, followers, late []*write) {
 		}
 		return
 	}
+	w.hand(lane)
+}
+
+// hand hands a lane to the first in the queue.
+func (w *writer) hand(lane *session) {
 	next := w.queue[0]
 	w.queue = w.queue[1:]
 	next.lane = lane
@@ -232,6 +257,12 @@ func (w *writer) join(batch []*write) []*write {
 	}
 	batch = append(batch, w.queue[:n]...)
 	w.queue = w.queue[n:]
+	w.gathers--
+	if len(w.queue) > 0 && len(w.free) > 0 { // who came to join and may not
+		last := len(w.free) - 1
+		w.hand(w.free[last])
+		w.free = w.free[:last]
+	}
 	return batch
 }
 
@@ -414,12 +445,12 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 
 // seals reports whether a batch ends with one round trip. When the connection is lost
 // in it, nobody can tell whether it was done. So the database has been heard before in
-// this transaction, or all are checkpoints, which can be offered once more.
+// this transaction, or all can be offered once more.
 func (w *writer) seals(s *session, batch []*write) bool {
 	if !w.dialect.posts || w.committed != nil || !s.sealable() {
 		return false
 	}
-	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.checkpoint || one.alone })
+	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.checkpoint && !one.settled || one.alone })
 }
 
 // seal sends what is left of a batch and makes it durable.

@@ -1,0 +1,270 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Most claims are one statement, which finds jobs and claims them. Where it takes more to
+// know whether a job may be claimed, as rates count it or it has labels and somebody offers
+// some, jobs are read first, page by page.
+
+const (
+	// Jobs whose time has come, and those whose lease has run out, are made
+	// unclaimed by whoever looks for such. ?1 is the time.
+	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1)`
+	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?1`
+
+	setClaimed = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, `
+	claimOrder = ` ORDER BY priority DESC, n LIMIT ?3 + 0`
+	// firstPlain are the first jobs without labels; none when there are rates.
+	firstPlain = `SELECT n FROM jobs WHERE state = 0 AND labels IS NULL AND (?4 = '[]' OR flow IN (SELECT value FROM json_each(?4)))
+  AND NOT EXISTS (SELECT 1 FROM limits WHERE rate > 0)` + claimOrder
+	// selectClaimable selects those that may be claimed, behind a priority and
+	// number, in the order of claiming; selectElse those of other flows than some.
+	selectClaimable = claimableBehind + claimOrder
+	selectElse      = claimableBehind + ` AND flow NOT IN (SELECT value FROM json_each(?4))` + claimOrder
+	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
+	claimJob        = setClaimed + `claim = ?, owner = ?, lease = ? WHERE n = ?`
+	// claimedSo are the jobs of one claim.
+	claimedSo = selectJobs + ` WHERE owner = ? AND claim = ? AND state = 1`
+)
+
+// claimPlainOf claims those that are found so. ?6 is the time.
+func claimPlainOf(found string) string {
+	return setClaimed + `claim = ?1, owner = ?2, lease = ?6 + ?5 WHERE n ` + found + ` RETURNING ` + jobColumns
+}
+
+// A claiming is a claim in the making. All jobs that it claims have its id.
+type claiming struct {
+	storage.JobClaim
+	id, owner string
+}
+
+// ClaimJobs claims jobs.
+func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []storage.Job, err error) {
+	if s.readOnly {
+		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
+	}
+	if err := s.buryDead(ctx); err != nil {
+		return nil, err
+	}
+	if !s.jobsFound.Load() { // there may be none: an empty board costs no turn to write
+		var free bool
+		err = s.glance(ctx, func(r *session) error {
+			query, args := r.dialect.atTime(anyFree, "?1")
+			return r.get(ctx, &free, query, args...)
+		})
+		if err != nil || !free {
+			return nil, err
+		}
+	}
+	c := claiming{JobClaim: q, id: uuid.NewString(), owner: s.owner.ID}
+	c.Limit = max(q.Limit, 1)
+	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+		claimed, err = s.claimJobs(ctx, w, &c)
+		return err
+	}})
+	if errors.Is(err, storage.ErrUnsure) {
+		claimed, err = s.claimedUnheard(ctx, &c, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range claimed {
+		if j := &claimed[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
+			s.writer.counts.found.Add(1)
+		}
+	}
+	s.jobsFound.Store(len(claimed) > 0)
+	return claimed, nil
+}
+
+// claimedUnheard returns what was claimed when the answer of the database was lost; why,
+// when there is nothing. What is claimed only after that, or cannot be read, waits until
+// the lease has run out.
+func (s *Store) claimedUnheard(ctx context.Context, c *claiming, why error) (claimed []storage.Job, err error) {
+	err = s.glance(ctx, func(r *session) error {
+		var rows []jobRow
+		if err := r.all(ctx, &rows, claimedSo, c.owner, c.id); err != nil {
+			return err
+		}
+		claimed, err = jobsOf(rows)
+		return err
+	})
+	if err != nil || len(claimed) == 0 {
+		return nil, errors.Join(why, err)
+	}
+	return claimed, nil
+}
+
+func (s *Store) claimJobs(ctx context.Context, w *session, q *claiming) ([]storage.Job, error) {
+	if err := unclaim(ctx, w); err != nil {
+		return nil, err
+	}
+	plain := len(q.Labels) == 0
+	if plain && !s.rated.Load() {
+		claimed, err := claimPlain(ctx, w, q)
+		if len(claimed) > 0 || err != nil {
+			return claimed, err
+		}
+	}
+	rates, now, err := meter(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	switch were := s.rated.Swap(rates != nil); {
+	case rates != nil, !plain:
+		return claimLookedAt(ctx, w, q, rates, now)
+	case were:
+		return claimPlain(ctx, w, q)
+	default:
+		return nil, nil
+	}
+}
+
+// unclaim makes jobs free that nobody has any more, and those whose time has come, once
+// in a transaction.
+func unclaim(ctx context.Context, w *session) error {
+	if w.freed { // by another claim that shares it
+		return nil
+	}
+	w.freed = true
+	before := w.changed
+	if w.dialect.inOrder != "" { // a server that does not know how many are free would sort them all for each claim
+		if err := w.post(ctx, nil, w.dialect.inOrder); err != nil {
+			return err
+		}
+	}
+	for _, free := range [...]string{jobsDue, jobsAbandoned} {
+		query, args := w.dialect.atTime(free, "?1")
+		if err := w.post(ctx, nil, query, args...); err != nil {
+			return err
+		}
+	}
+	if w.dialect.posts {
+		w.changed = before // mostly there are none
+	}
+	return nil
+}
+
+// claimPlain claims jobs without labels, if there are no rates.
+func claimPlain(ctx context.Context, w *session, q *claiming) ([]storage.Job, error) {
+	flows := "[]"
+	if len(q.Flows) > 0 {
+		text, err := json.Marshal(q.Flows)
+		if err != nil {
+			return nil, err
+		}
+		flows = string(text)
+	}
+	query, args := w.dialect.atTime(w.dialect.plain, "?6", q.id, q.owner, q.Limit, flows, q.Lease.Microseconds())
+	var rows []jobRow
+	if err := w.all(ctx, &rows, query, args...); err != nil {
+		return nil, err
+	}
+	w.count(int64(len(rows)), args)
+	return jobsOf(rows)
+}
+
+// jobsOf returns jobs in the order of claiming.
+func jobsOf(rows []jobRow) ([]storage.Job, error) {
+	slices.SortFunc(rows, func(a, b jobRow) int { return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.N, b.N)) })
+	jobs := make([]storage.Job, len(rows))
+	for i := range rows {
+		var err error
+		if jobs[i], err = rows[i].job(); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// claimLookedAt claims the first jobs that a claim takes and rates admit.
+func claimLookedAt(
+	ctx context.Context, w *session, q *claiming, rates *storage.Meter, now time.Time,
+) ([]storage.Job, error) {
+	numbers, jobs, by, err := claimable(ctx, w, q, rates)
+	if err != nil {
+		return nil, err
+	}
+	if err := spend(ctx, w, now, by); err != nil {
+		return nil, err
+	}
+	lease := time.UnixMicro(now.Add(q.Lease).UnixMicro()).UTC()
+	for i := range jobs {
+		j := &jobs[i]
+		j.State, j.ClaimID, j.Owner, j.Lease = states.JobClaimed, q.id, q.owner, lease
+		j.Epoch++
+		j.Attempts++
+		if err := w.post(ctx, nil, claimJob, q.id, q.owner, micros(lease), numbers[i]); err != nil {
+			return nil, err
+		}
+	}
+	return jobs, nil
+}
+
+// claimable returns the first jobs that a claim takes and rates admit, their
+// numbers, and what counts them, looking through them by pages. Where others write
+// too, those that they are about to claim are left out.
+func claimable(
+	ctx context.Context, w *session, q *claiming, rates *storage.Meter,
+) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
+	priority, n := int64(math.MaxInt64), int64(0)
+	for page := q.Limit; ; page = min(2*page, 1000) {
+		rows, err := claimablePage(ctx, w, rates, priority, n, page)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for i := range rows {
+			job, err := rows[i].job()
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			if !q.Takes(&job) {
+				continue
+			}
+			if counted, may := rates.Admit(&job); may {
+				numbers, jobs, by = append(numbers, rows[i].N), append(jobs, job), append(by, counted...)
+			}
+			if len(jobs) == q.Limit {
+				return numbers, jobs, by, nil
+			}
+		}
+		if len(rows) < page {
+			return numbers, jobs, by, nil
+		}
+		last := &rows[len(rows)-1]
+		priority, n = int64(last.Priority), last.N
+	}
+}
+
+// claimablePage returns up to a page of jobs that may be claimed, behind a priority
+// and number, but for flows that rates let nothing in of.
+func claimablePage(ctx context.Context, w *session, rates *storage.Meter, priority, n int64, page int) (rows []jobRow, err error) {
+	query, args := selectClaimable, []any{priority, n, page}
+	full, all := rates.Full()
+	if all {
+		return nil, nil
+	}
+	if len(full) > 0 {
+		text, err := json.Marshal(full)
+		if err != nil {
+			return nil, err
+		}
+		query, args = selectElse, append(args, string(text))
+	}
+	err = w.all(ctx, &rows, query+w.dialect.skip, args...)
+	return rows, err
+}
