@@ -22,6 +22,9 @@ type machine interface {
 	uses() []taskUse
 	// subflows returns the names of the flows that it runs.
 	subflows() []string
+	// unheard returns why nothing could come of a signal of that name; "" when
+	// something may.
+	unheard(signal string) string
 	// picture returns the machine as a view.
 	picture(title string) draw.View
 	// became returns what became of each node of the picture, by a run's history.

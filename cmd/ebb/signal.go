@@ -17,7 +17,8 @@ func (s *session) signalCommand() *cobra.Command {
 		Short: "Tell a run of a signal or an event that it waits for, or will",
 		Long: `Tell a run of a signal. The atom that waits for it ends with the signal's data. One
 that comes before anybody waits for it is kept in the run's box. Two of the same
---key count once. To a machine in SM4C it is an event of that name.
+--key count once. To a machine in SM4C it is an event of that name; a name that no
+event of it has is refused.
 
 With --event the run is told of an event of CloudEvents 1.0, in its JSON form. Two of
 the same source and id count once.`,
@@ -51,7 +52,7 @@ the same source and id count once.`,
 					return err
 				}
 			}
-			return s.signal(cmd.Context(), l.Run, "signal "+l.Name, func(store storage.Store) error { return store.Send(cmd.Context(), l) })
+			return s.signal(cmd.Context(), l.Run, "signal "+l.Name, hears(l.Name), func(store storage.Store) error { return store.Send(cmd.Context(), l) })
 		},
 	}
 	flags := cmd.Flags()
@@ -71,14 +72,19 @@ func (s *session) tellOf(ctx context.Context, run, text string) error {
 	if err != nil {
 		return usagef("--event: %w", err)
 	}
-	return s.signal(ctx, run, "event "+e.Attribute("type"), func(store storage.Store) error { return cloudevents.Tell(ctx, store, run, e) })
+	return s.signal(ctx, run, "event "+e.Attribute("type"), nil, func(store storage.Store) error { return cloudevents.Tell(ctx, store, run, e) })
 }
 
 // signal puts something into the box of a run that has not ended.
-func (s *session) signal(ctx context.Context, id, what string, send func(storage.Store) error) error {
+func (s *session) signal(ctx context.Context, id, what string, may refusal, send func(storage.Store) error) error {
 	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, _ *storage.Owner) error {
 		if run.State.Ended() {
 			return isWhat(run, "it waits for nothing")
+		}
+		if may != nil {
+			if err := may(ctx, store, run); err != nil {
+				return err
+			}
 		}
 		if err := send(store); err != nil {
 			return unreachable(err)
@@ -88,6 +94,26 @@ func (s *session) signal(ctx context.Context, id, what string, send func(storage
 		}
 		return s.noticeUnmoved(ctx, store, run.ID)
 	})
+}
+
+// A refusal returns why something is not sent to a run.
+type refusal func(context.Context, storage.Store, *storage.Run) error
+
+// hears refuses a signal that the machine of a run can never take up.
+func hears(signal string) refusal {
+	return func(ctx context.Context, store storage.Store, run *storage.Run) error {
+		if run.Definition == "" {
+			return nil
+		}
+		m, err := (&catalog{store: store}).machine(ctx, run.Definition)
+		if err != nil {
+			return nil //nolint:nilerr // who can read its definition decides
+		}
+		if why := m.unheard(signal); why != "" {
+			return usagef("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow, why)
+		}
+		return nil
+	}
 }
 
 // noticeUnmoved says so when nobody moves a run for which something has come.

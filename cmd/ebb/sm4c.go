@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -25,6 +27,20 @@ func (m *sm4cMachine) uses() []taskUse {
 		all = append(all, taskUse{task: f.Task, where: fmt.Sprintf("function %q", f.Name), at: f.At})
 	}
 	return all
+}
+
+func (m *sm4cMachine) unheard(signal string) string {
+	if m.Hears(signal) {
+		return ""
+	}
+	known := m.Awaits()
+	if len(known) == 0 {
+		return "it waits for no events"
+	}
+	if near := spelling.Nearest(signal, known); near != "" {
+		return fmt.Sprintf("it knows no such event (did you mean %s?)", near)
+	}
+	return "it knows no such event (it waits for " + strings.Join(known, ", ") + ")"
 }
 
 // waits says nothing of a run whose memory it cannot read.

@@ -34,6 +34,10 @@ func (m *aslMachine) subflows() []string {
 	return names
 }
 
+func (m *aslMachine) unheard(string) string {
+	return "the Amazon States Language has no signals (ebb complete ends what waits for whoever has its token)"
+}
+
 func (m *aslMachine) waits(*storage.Run) *sm4c.Waiting { return nil }
 
 func (m *aslMachine) uses() []taskUse {

@@ -78,17 +78,21 @@ func (w *walk) received() ([]byte, map[string]any, error) {
 	if f != nil {
 		return nil, nil, fmt.Errorf("the signal: %s", f.message)
 	}
-	e := map[string]any{
-		"specversion": "1.0", "id": w.eventID(), "source": signalSource, "type": cause.Name, "data": data,
-		"time": w.ask.Now.UTC().Format(time.RFC3339Nano),
-	}
-	if i := slices.IndexFunc(w.machine.events, func(d *event) bool { return d.name == cause.Name }); i >= 0 {
-		d := w.machine.events[i]
+	e := w.machine.signal(cause.Name)
+	e["specversion"], e["id"], e["data"], e["time"] = "1.0", w.eventID(), data, w.ask.Now.UTC().Format(time.RFC3339Nano)
+	text, err := jq.Encode(e, atom.MaxValue-1)
+	return text, e, err
+}
+
+// signal returns what a signal has of an event by its name.
+func (m *Machine) signal(name string) map[string]any {
+	e := map[string]any{"source": signalSource, "type": name}
+	if i := slices.IndexFunc(m.events, func(d *event) bool { return d.name == name }); i >= 0 {
+		d := m.events[i]
 		e["subject"] = d.name
 		e["type"], e["source"] = cmp.Or(d.typ, d.name), cmp.Or(d.source, signalSource)
 	}
-	text, err := jq.Encode(e, atom.MaxValue-1)
-	return text, e, err
+	return e
 }
 
 // eventID returns the id of the next event that the run makes: the same if the

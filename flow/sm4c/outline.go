@@ -39,6 +39,24 @@ func (m *Machine) Subflows() []string {
 	return names
 }
 
+// Awaits returns the names of the events that some transition awaits, each once.
+func (m *Machine) Awaits() []string {
+	var names []string
+	for _, d := range m.awaited {
+		if !slices.Contains(names, d.name) {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
+// Hears reports whether a signal of that name could be an event that some transition
+// awaits: by the name of the event, or by its type. Others are left out.
+func (m *Machine) Hears(signal string) bool {
+	e := m.signal(signal)
+	return slices.ContainsFunc(m.awaited, func(d *event) bool { return m.means(d, e) })
+}
+
 // A StateInfo is what there is to show of a state in an outline or a picture.
 type StateInfo struct {
 	Name     string
