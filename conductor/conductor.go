@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -163,51 +164,50 @@ func (c *Conductor) serve(ctx context.Context) error {
 	}
 }
 
-// takeIn claims jobs and makes the runs they want.
-func (c *Conductor) takeIn(ctx context.Context, free int) (made int, err error) {
+// takeIn claims jobs, and prepares the runs they want.
+func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.Fresh, error) {
 	flows, err := c.catalog.claimable(ctx)
 	if err != nil || len(flows) == 0 {
-		return 0, err
+		return nil, err
 	}
 	claims, err := c.board.Claim(ctx, jobs.Want{Flows: flows, Offers: c.offers, Limit: free})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var began atomic.Int64
+	runs := make([]engine.Fresh, len(claims))
 	var all errgroup.Group
-	for i := range claims {
-		all.Go(func() error { // side by side, as they then share a commit
-			ok, err := c.begin(ctx, &claims[i])
-			if ok {
-				began.Add(1)
+	for i := range claims { // side by side, as definitions may have to be read
+		all.Go(func() (err error) {
+			if runs[i], err = c.prepare(ctx, &claims[i].Job); err != nil {
+				return c.refused(ctx, &claims[i], err)
 			}
-			return err
+			runs[i].Refused = func(ctx context.Context, why error) error { return c.refused(ctx, &claims[i], why) }
+			return nil
 		})
 	}
 	err = all.Wait()
-	return int(began.Load()), err
+	return slices.DeleteFunc(runs, func(r engine.Fresh) bool { return r.Run == "" }), err
 }
 
-// begin makes the run that a job wants, or says on the board why it cannot.
-func (c *Conductor) begin(ctx context.Context, claim *jobs.Claim) (bool, error) {
-	j := &claim.Job
-	err := c.start(ctx, j)
+// refused says on the board why the run that a job wants is not begun.
+func (c *Conductor) refused(ctx context.Context, claim *jobs.Claim, why error) error {
 	var broken *engine.StoreError
 	switch {
-	case err == nil:
-		c.log.Debug("job begins", "job", j.ID, "flow", j.Flow, "run", j.Run)
-		return true, nil
-	case errors.Is(err, storage.ErrFenced): // it is somebody else's by now
-		return false, nil
-	case errors.Is(err, storage.ErrExists):
-		return false, c.exists(ctx, claim)
-	case errors.Is(err, errUnknown):
-		c.log.Warn("a job is given back", "job", j.ID, "why", err)
-		return false, unlessLost(c.board.Retry(ctx, *claim, &atom.Failure{Code: atom.CodeNoFlow, Message: err.Error()}))
-	case errors.As(err, &broken), ctx.Err() != nil:
-		return false, err
+	case why == nil, errors.Is(why, engine.ErrStopped):
+		return why
+	case errors.Is(why, storage.ErrFenced): // it is somebody else's by now
+		return nil
+	case errors.Is(why, storage.ErrLimited): // it waits for its place
+		return nil
+	case errors.Is(why, storage.ErrExists):
+		return c.exists(ctx, claim)
+	case errors.Is(why, errUnknown):
+		c.log.Warn("a job is given back", "job", claim.Job.ID, "why", why)
+		return unlessLost(c.board.Retry(ctx, *claim, &atom.Failure{Code: atom.CodeNoFlow, Message: why.Error()}))
+	case errors.As(why, &broken), ctx.Err() != nil:
+		return why
 	default:
-		return false, c.park(ctx, claim, atom.CodeNoStart, err.Error())
+		return c.park(ctx, claim, atom.CodeNoStart, why.Error())
 	}
 }
 
@@ -236,9 +236,9 @@ func (c *Conductor) exists(ctx context.Context, claim *jobs.Claim) error {
 	return c.park(ctx, claim, atom.CodeRunExists, fmt.Sprintf("there is a run %q already, which is not this job's", j.Run))
 }
 
-// start makes a run. Whatever a language does with a definition, it takes nobody
-// else with it.
-func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
+// prepare prepares the run of a job. Whatever a language does with a definition, it
+// takes nobody else with it.
+func (c *Conductor) prepare(ctx context.Context, j *storage.Job) (fresh engine.Fresh, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("conductor: panic while the run was made: %v\n%s", p, debug.Stack())
@@ -246,11 +246,11 @@ func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
 	}()
 	root, definition, err := c.catalog.wanted(ctx, j)
 	if err != nil {
-		return err
+		return fresh, err
 	}
 	eng, err := c.starter(root)
 	if err != nil {
-		return err
+		return fresh, err
 	}
 	opts := []engine.RunOption{engine.ForJob(j.ID), engine.Labels(jobs.RunLabels(j))}
 	if definition != "" {
@@ -262,7 +262,8 @@ func (c *Conductor) start(ctx context.Context, j *storage.Job) (err error) {
 	if j.Input != nil {
 		opts = append(opts, engine.Input(j.Input))
 	}
-	return eng.Start(ctx, j.Run, opts...)
+	c.log.Debug("job begins", "job", j.ID, "flow", j.Flow, "run", j.Run)
+	return eng.Fresh(j.Run, opts...)
 }
 
 // starter returns an engine that makes runs of a flow.

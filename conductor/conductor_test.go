@@ -131,6 +131,33 @@ func TestJobs(t *testing.T) {
 	})
 }
 
+// TestLimitedJobs: jobs whose runs have no place get one after the other.
+func TestLimitedJobs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		if err := store.SetLimit(t.Context(), storage.Limit{Flow: "trip", Runs: 1}); err != nil {
+			t.Fatal(err)
+		}
+		var now, most atomic.Int32
+		for i := range 5 {
+			post(t, store, jobs.Job{ID: fmt.Sprint(i), Flow: "trip", Input: order{N: i}})
+		}
+		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", func(context.Context, int) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			time.Sleep(time.Minute)
+			now.Add(-1)
+			return nil
+		})), time.Hour)
+		for i := range 5 {
+			wantJob(t, store, fmt.Sprint(i), states.JobComplete, "")
+		}
+		if most.Load() != 1 {
+			t.Errorf("%d ran at once", most.Load())
+		}
+	})
+}
+
 // TestVersions: a run ends on the version it began on, and jobs get the newest.
 func TestVersions(t *testing.T) {
 	t.Parallel()

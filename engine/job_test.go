@@ -186,15 +186,16 @@ func TestIntake(t *testing.T) {
 		var eng *engine.Engine
 		left, most := 10, 0
 		eng = newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store), engine.WithSlots(3),
-			engine.WithIntake(func(ctx context.Context, free int) (made int, err error) {
+			engine.WithIntake(func(_ context.Context, free int) (fresh []engine.Fresh, err error) {
 				most = max(most, free)
-				for ; made < free && left > 0; made++ {
-					left--
-					if err := eng.Start(ctx, string(rune('a'+left))); err != nil {
-						return made, err
+				for ; len(fresh) < free && left > 0; left-- {
+					one, err := eng.Fresh(string(rune('a' + left)))
+					if err != nil {
+						return nil, err
 					}
+					fresh = append(fresh, one)
 				}
-				return made, nil
+				return fresh, nil
 			}))
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()

@@ -63,8 +63,32 @@ func WithOffers(offers map[string]string) Option {
 	return option(func(e *Engine) error { e.offers = maps.Clone(offers); return nil })
 }
 
-// An Intake makes new runs, up to free of them, and returns how many it made.
-type Intake func(ctx context.Context, free int) (made int, err error)
+// A Fresh run is one that does not exist yet. Whoever serves makes it with the first
+// commit of it: so it is never there without having begun, but for one that limits
+// leave no place for, which is made and due. Make one with [Engine.Fresh].
+type Fresh struct {
+	storage.Due
+	// Refused is told why it was not made, or not begun, and may return an error to be
+	// logged; nil where nobody wants to know. The store's own errors are *[StoreError].
+	Refused func(ctx context.Context, why error) error
+}
+
+// Fresh returns a run of the engine's flow, for an [Intake]. It returns the errors of
+// [Engine.Start], but for what only the store knows.
+func (e *Engine) Fresh(id string, opts ...RunOption) (Fresh, error) {
+	b, err := e.begin(id, opts)
+	if err != nil {
+		return Fresh{}, err
+	}
+	b.run.Created = e.now()
+	b.run.Due = b.run.Created
+	b.run.Input = storage.Held{Data: b.whole}
+	claim, snap, err := storage.ClaimNew(b.run)
+	return Fresh{Due: storage.Due{Run: id, Claim: claim, Snapshot: snap}}, err
+}
+
+// An Intake finds new runs, up to free of them.
+type Intake func(ctx context.Context, free int) ([]Fresh, error)
 
 // WithIntake lets [Engine.Serve] ask for new runs when it has slots that no run
 // wants that is there already. It asks when the store rings, and once a second. An
@@ -181,38 +205,36 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 			q.Flow = s.e.plan.Flow
 		}
 		due, next, err := s.e.store.Due(ctx, q)
-		for range free - len(due) {
+		for i := range due {
+			s.begin(ctx, driving, &Fresh{Due: due[i]})
+		}
+		free -= len(due)
+		var fresh []Fresh
+		if err == nil && free > 0 && s.e.intake != nil {
+			fresh, err = s.e.intake(ctx, free)
+		}
+		for i := range fresh {
+			s.begin(ctx, driving, &fresh[i])
+		}
+		for range free - len(fresh) {
 			<-s.slots
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		for i := range due {
-			s.take(due[i].Run)
-			s.runs.Go(func() { s.drive(ctx, driving, &due[i]) })
-		}
-		if len(due) < free {
-			made, err := s.takeIn(ctx, free-len(due))
-			if err != nil {
-				return 0, err
-			}
-			if made > 0 {
-				continue
-			}
-			if next.IsZero() {
-				return lookAgain, nil
-			}
+		case free == 0 || len(fresh) > 0:
+		case next.IsZero():
+			return lookAgain, nil
+		default:
 			return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
 		}
 	}
 }
 
-// takeIn asks for new runs.
-func (s *server) takeIn(ctx context.Context, free int) (int, error) {
-	if s.e.intake == nil {
-		return 0, nil
-	}
-	return s.e.intake(ctx, free)
+// begin drives a run in a slot that was taken for it.
+func (s *server) begin(ctx, driving context.Context, one *Fresh) {
+	s.take(one.Run)
+	s.runs.Go(func() { s.drive(ctx, driving, one) })
 }
 
 // free takes the slots that are free, at least one unless ctx ends first, and
@@ -269,9 +291,12 @@ func (s *server) leave(id string) {
 }
 
 // drive drives a run under a context of its own: ctx is that of Serve.
-func (s *server) drive(ctx, driving context.Context, due *storage.Due) {
+func (s *server) drive(ctx, driving context.Context, due *Fresh) {
 	defer s.leave(due.Run)
-	err := s.goOn(driving, ctx.Done(), due)
+	begun, err := s.goOn(driving, ctx.Done(), &due.Due)
+	if !begun && due.Refused != nil {
+		err = due.Refused(driving, err)
+	}
 	<-s.slots
 	var owned *storage.OwnedError
 	var store *StoreError
@@ -296,37 +321,38 @@ func (s *server) drive(ctx, driving context.Context, due *storage.Due) {
 
 // goOn is the engine's, but for a panic of an observer, which ends the driving of
 // this run and of no other. The run was given back.
-func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (err error) {
+func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (begun bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
+			begun, err = true, &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
 		}
 	}()
 	return s.e.goOn(ctx, quiet, due)
 }
 
-// goOn drives a run that is due until it rests or does nothing but wait.
-func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) error {
+// goOn drives a run that is due until it rests or does nothing but wait. It reports
+// whether anything was committed.
+func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (begun bool, err error) {
 	if due.Err != nil {
-		return wrapStore(due.Run, due.Err)
+		return false, wrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
 	if run.Lost >= e.maxLost {
-		return e.setAside(ctx, run)
+		return false, e.setAside(ctx, run)
 	}
 	if run.State.Ended() { // an order waits for it, or a letter that comes too late
 		_, err := e.Run(ctx, run.ID, Unload())
-		return err
+		return false, err
 	}
 	plan, _, err := e.planFor(ctx, run, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d, err := e.driver(ctx, plan, due.Claim, due.Snapshot)
 	if err != nil {
-		return err
+		return false, err
 	}
 	d.unload, d.quiet = true, quiet
 	_, err = e.finish(ctx, d, due.Snapshot, toGoOn, nil)
-	return err
+	return d.owns(), err
 }

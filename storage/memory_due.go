@@ -114,11 +114,12 @@ func ClaimNew(run Run) (Claim, *Snapshot, error) {
 		return Claim{}, nil, err
 	}
 	made := run.New()
-	made.Created, made.Due = made.Created.Truncate(time.Microsecond).UTC(), time.Time{}
-	made.Updated = made.Created
+	made.Created, made.Updated = made.Created.Truncate(time.Microsecond).UTC(), made.Created.Truncate(time.Microsecond).UTC()
 	claim := ClaimLater(&made)
 	claim.New = &made
-	return claim, &Snapshot{Run: made}, nil
+	begun := made
+	begun.Due = time.Time{}
+	return claim, &Snapshot{Run: begun}, nil
 }
 
 // ClaimLater returns a claim that begins with the next commit of the run as it is

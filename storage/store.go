@@ -210,8 +210,8 @@ type Store interface {
 	// over and writes the checkpoint, all of it or nothing; with Release the run is
 	// nobody's from the beginning. When there is a run of that id it returns ErrExists,
 	// and otherwise the errors of Create. When it was not to be let go of and there is
-	// no place for it, the run is made, without the checkpoint, and a *LimitedError
-	// returned.
+	// no place for it, the run is made, without the checkpoint, due as ClaimNew was told, and a
+	// *LimitedError returned.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
 	// Release lets go of the run, to be taken up when due (zero: only by its
 	// bell). It returns ErrRung, and changes nothing, when the bell is not at

@@ -20,6 +20,7 @@ type form struct {
 	text  string // as PostgreSQL spells it
 	sure  string // the same, which fails when it is not about as many rows as its last argument says
 	types []string
+	last  bool // sent in the place of the last of them, not of the first
 }
 
 // What the arguments of the statements are, in their order.
@@ -51,7 +52,7 @@ var forms = map[string]*form{
 	insertHistory:  insertForm(insertHistory, historyTypes),
 	claimJob:       updateForm(claimJob, claimTypes),
 	bindToRun:      updateForm(bindToRun, bindTypes),
-	endWithRun:     updateForm(endWithRun, endTypes),
+	endWithRun:     updateForm(endWithRun, endTypes).after(),
 	finishJob:      updateForm(finishJob, finishTypes),
 }
 
@@ -59,8 +60,29 @@ var forms = map[string]*form{
 func updateForm(query, types string) *form {
 	f := &form{types: strings.Split(types, ",")}
 	set, where, _ := strings.Cut(f.columns(query), "WHERE ")
-	f.text = set + " FROM " + f.rows() + " WHERE " + where
+	f.text = set + " FROM " + f.rows() + " WHERE " + joined(where)
 	return f.ensured()
+}
+
+// joined returns the conditions of an update, of which the first finds the row, with
+// those that are about the row alone hidden behind that: else PostgreSQL, where it
+// takes such rows for rare, looks for them in the whole table, and for each of them
+// through all that was sent.
+func joined(where string) string {
+	all := strings.Split(where, " AND ")
+	for i, condition := range all {
+		if !strings.Contains(condition, "v.c") {
+			all[i] = "CASE WHEN " + all[0] + " THEN " + condition + " END"
+		}
+	}
+	return strings.Join(all, " AND ")
+}
+
+// after lets what a form is about be made ready by other statements that are put
+// together: a run that is made and ends in one checkpoint takes its job and ends it.
+func (f *form) after() *form {
+	f.last = true
+	return f
 }
 
 // insertForm makes a form of INSERT … VALUES (…) ….
@@ -166,7 +188,7 @@ func integer(arg any) *int64 {
 // errPart is of many rows that were sent together, some of which were not written.
 var errPart = errors.New("sqlstore: not all of several rows were written")
 
-// together puts those of the same form together, in the place of the first. With sure
+// together puts those of the same form together, in one place. With sure
 // those that have a check fail on the server when it would, alone as well.
 // Those of a lone write that have a check stay apart, as its error says which failed.
 func together(all []posted, sure, many bool) []posted {
@@ -177,6 +199,7 @@ func together(all []posted, sure, many bool) []posted {
 		}
 	}
 	out := make([]posted, 0, len(all))
+	met := map[*form]int{}
 	for _, p := range all {
 		f := forms[p.query]
 		if f != nil && !many && p.check != nil {
@@ -189,6 +212,9 @@ func together(all []posted, sure, many bool) []posted {
 			out = append(out, p)
 			continue
 		case len(group) == 0: // it was sent with the first
+			continue
+		case f.last && met[f] < len(group)-1:
+			met[f]++
 			continue
 		case len(group) > 1 && p.check != nil:
 			p.check = partly(len(group))

@@ -10,80 +10,80 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testJobsOfManyRuns: runs that are made side by side, and end so, take their jobs
-// with them; those few whose jobs are exceptions hold up none of the others.
-func testJobsOfManyRuns(t *testing.T, m Maker) {
-	const (
-		all = 40
-		// The exceptions: of what a run is made for, and of what its end finds.
-		unwanted, missing      = 3, 17
-		foreign, parked, ended = 5, 18, 30
-	)
+// manyJobs is how many runs are made side by side for jobs of their own.
+const manyJobs = 40
+
+func jobNo(i int) string { return fmt.Sprintf("r%02d", i) }
+
+// forJob posts a job and returns the run that it wants.
+func forJob(t *testing.T, s storage.Store, i int) storage.Run {
+	t.Helper()
+	post(t, s, storage.Job{ID: jobNo(i), Run: jobNo(i), Created: at(0)})
+	r := run(jobNo(i))
+	r.Job = r.ID
+	return r
+}
+
+// ofJob is a checkpoint that ends a job.
+func ofJob(i int, state states.Job, failure *atom.Failure) storage.Checkpoint {
+	return storage.Checkpoint{
+		Head: storage.Head{State: states.FlowRunning, Failure: failure}, Job: &storage.JobEnd{Job: jobNo(i), State: state, Failure: failure},
+	}
+}
+
+func wantJob(t *testing.T, s storage.Store, i int, state states.Job) {
+	t.Helper()
+	if j, err := s.Job(t.Context(), jobNo(i)); err != nil || j.State != state || j.Failure != nil || j.Ended.IsZero() == state.Ended() {
+		t.Errorf("job %s is %+v, want %v: %v", jobNo(i), j, state, err)
+	}
+}
+
+// testJobsOfNewRuns: runs that are made side by side take their jobs with them; those
+// few that may not hold up none of the others.
+func testJobsOfNewRuns(t *testing.T, m Maker) {
 	s := m.open(t)
-	id := func(i int) string { return fmt.Sprintf("r%02d", i) }
-	for i := range all {
-		post(t, s, storage.Job{ID: id(i), Run: id(i), Created: at(0)})
+	fails := map[int]error{3: storage.ErrFenced, 17: storage.ErrNotFound}
+	runs, errs := make([]storage.Run, manyJobs), make([]error, manyJobs)
+	for i := range runs {
+		runs[i] = forJob(t, s, i)
 	}
-	errs := make([]error, all)
-	race(all, func(i int) {
-		r := run(id(i))
-		r.Job = id(i)
-		switch i {
-		case unwanted:
-			r.ID = "other"
-		case missing:
-			r.Job = "nobody's"
-		}
-		errs[i] = s.Create(t.Context(), r)
-	})
+	runs[3].ID, runs[17].Job = "unwanted", "nobody's"
+	race(manyJobs, func(i int) { errs[i] = s.Create(t.Context(), runs[i]) })
 	for i, err := range errs {
-		want(t, "Create "+id(i), err, map[int]error{unwanted: storage.ErrFenced, missing: storage.ErrNotFound}[i])
-	}
-	claims := make([]*pen, all)
-	over := func(i int, state states.Job, failure *atom.Failure) storage.Checkpoint {
-		return storage.Checkpoint{
-			Head: storage.Head{State: states.FlowRunning, Failure: failure}, Job: &storage.JobEnd{Job: id(i), State: state, Failure: failure},
+		want(t, "Create for job "+jobNo(i), err, fails[i])
+		if fails[i] != nil {
+			wantJob(t, s, i, states.JobUnclaimed)
+		} else {
+			wantJob(t, s, i, states.JobClaimed)
 		}
 	}
-	for i := range all {
-		if i == unwanted || i == missing {
-			continue
-		}
-		claims[i] = begin(t, s, id(i))
-		switch i {
-		case parked:
-			claims[i].write(t, over(i, states.JobParked, &atom.Failure{Code: "Lost"}))
-		case ended:
-			claims[i].write(t, over(i, states.JobComplete, nil))
+}
+
+// testJobsOfManyRuns: runs that end side by side, some of them as soon as they are
+// made, end their jobs; those few whose jobs are exceptions hold up none of the others.
+func testJobsOfManyRuns(t *testing.T, m Maker) {
+	const foreign, parked, ended = 5, 18, 30
+	s := m.open(t)
+	pens, ends, errs := make([]*pen, manyJobs), make([]storage.Checkpoint, manyJobs), make([]error, manyJobs)
+	for i := range pens {
+		pens[i], ends[i] = newRun(t, s, forJob(t, s, i)), ofJob(i, states.JobComplete, nil)
+		if i%2 == 0 || i == foreign {
+			pens[i].write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
 		}
 	}
-	race(all, func(i int) {
-		p := claims[i]
-		if p == nil {
-			return
-		}
-		of := i
-		if i == foreign {
-			of = unwanted
-		}
-		errs[i] = p.commit(t.Context(), p.next(over(of, states.JobComplete, nil)))
-	})
-	for i := range all {
-		j, err := s.Job(t.Context(), id(i))
-		must(t, "Job", err)
-		switch i {
-		case unwanted, missing:
-			if j.State != states.JobUnclaimed {
-				t.Errorf("job %s of no run is %v", j.ID, j.State)
-			}
-		case foreign:
-			if !errors.Is(errs[i], storage.ErrFenced) || j.State != states.JobClaimed {
-				t.Errorf("a run ends a job that is not its own: %v; its own is %v", errs[i], j.State)
-			}
+	pens[parked].write(t, ofJob(parked, states.JobParked, &atom.Failure{Code: "Lost"}))
+	pens[ended].write(t, ofJob(ended, states.JobComplete, nil))
+	ends[foreign].Job.Job = jobNo(foreign - 1)
+	race(manyJobs, func(i int) { errs[i] = pens[i].commit(t.Context(), pens[i].next(ends[i])) })
+	for i, err := range errs {
+		switch {
+		case i != foreign:
+			want(t, "the end of run "+jobNo(i), err, nil)
+			wantJob(t, s, i, states.JobComplete)
+		case !errors.Is(err, storage.ErrFenced):
+			t.Errorf("a run ends a job that is not its own: %v", err)
 		default:
-			if errs[i] != nil || j.State != states.JobComplete || j.Failure != nil || j.Ended.IsZero() {
-				t.Errorf("the end of run %s: %v; its job is %+v", id(i), errs[i], j)
-			}
+			wantJob(t, s, i, states.JobClaimed)
 		}
 	}
 }

@@ -145,6 +145,16 @@ func testNewLimited(t *testing.T, m Maker) {
 		t.Errorf("Begin without a place: %v", err)
 	}
 	newRun(t, s, run("waits")).write(t, waiting)
+	later := run("later")
+	later.Due = at(5)
+	third := newRun(t, s, later)
+	want(t, "a run that is due if there is no place", third.commit(t.Context(), third.next(running)), storage.ErrLimited)
+	if got := load(t, s, "later"); !got.Due.Equal(at(5)) {
+		t.Errorf("it is due at %v, want %v", got.Due, at(5))
+	}
+	must(t, "Step", s.Step(t.Context(), "later", func(*storage.Snapshot) (*storage.Checkpoint, error) {
+		return &storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Time: at(0)}}, nil
+	}))
 	must(t, "Release", s.Release(t.Context(), first.claim, 0, time.Time{}))
 	begin(t, s, "b").finish(t, states.FlowSuccess)
 	newRun(t, s, run("c")).write(t, running)

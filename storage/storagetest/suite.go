@@ -85,6 +85,7 @@ func Run(t *testing.T, m Maker) {
 		{"JobOrder", testJobOrder},
 		{"JobEndInCommit", testJobEndInCommit},
 		{"JobOfRun", testJobOfRun},
+		{"JobsOfNewRuns", testJobsOfNewRuns},
 		{"JobsOfManyRuns", testJobsOfManyRuns},
 		{"JobChanged", testJobChanged},
 		{"Needs", testNeeds},

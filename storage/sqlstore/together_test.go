@@ -1,0 +1,23 @@
+package sqlstore
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestForms: all that an update of many rows asks of a row is asked together with what
+// was sent, so that wrong statistics lead PostgreSQL to no other way to find it.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for _, f := range forms {
+		_, where, updates := strings.Cut(f.text, " WHERE ")
+		if !updates {
+			continue
+		}
+		for condition := range strings.SplitSeq(where, " AND ") {
+			if !strings.Contains(condition, "v.c") {
+				t.Errorf("%q is about the row alone, in\n%s", condition, f.text)
+			}
+		}
+	}
+}
