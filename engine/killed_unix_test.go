@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -144,19 +144,7 @@ func serveWaits(dir, wait string) error {
 // serve starts the other process, and returns what kills it.
 func (w waitsOf) serve(t *testing.T) (kill func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ENGINE_CHILD="+w.dir, "ENGINE_WAIT="+w.d.String())
-	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // open until it ends, or this process does
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		_ = cmd.Process.Kill() // again at the end of the test
-		_ = cmd.Wait()
-	}
+	return childtest.Start(t, "ENGINE_CHILD="+w.dir, "ENGINE_WAIT="+w.d.String()).Kill
 }
 
 // wentOn returns when the runs went on, as they noted it.

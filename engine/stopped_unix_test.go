@@ -3,14 +3,11 @@
 package engine_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -95,27 +92,17 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 			t.Error(err)
 		}
 	}()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ENGINE_STOPPED="+dsn)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
+	turn := ""
+	if file {
+		turn = dsn + "-turn-b"
 	}
-	if err != nil {
-		t.Fatal(err)
+	p := childtest.Start(t, "ENGINE_STOPPED="+dsn)
+	if said := p.Line(); said != "executes" {
+		t.Fatalf("the other process said %q", said)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-	})
-	said := bufio.NewScanner(out)
-	if !said.Scan() || said.Text() != "executes" {
-		t.Fatalf("the other process said %q", said.Text())
-	}
-	halt(t, cmd.Process, dsn, file)
+	p.Halt(turn)
 	if file { // a stopped process looks like one that works: its lock has to be taken away by hand
-		unlock(t, store, dsn, cmd.Process.Pid)
+		unlock(t, store, dsn, p.Process.Pid)
 	}
 	eng := newEngine(t, twoSteps(func(string) { t.Error("undone") }, func(context.Context) error { return nil }), engine.WithStore(store))
 	_, err = eng.Run(t.Context(), "r")
@@ -127,10 +114,10 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 		t.Fatal(err)
 	}
 	before := recorded(t, store, "r")
-	send(t, cmd.Process, syscall.SIGCONT)
+	p.Wake()
 	var lines []string
-	for said.Scan() {
-		lines = append(lines, said.Text())
+	for line := p.Line(); line != ""; line = p.Line() {
+		lines = append(lines, line)
 	}
 	if diff := cmp.Diff([]string{"told to end", "another has the run"}, lines); diff != "" {
 		t.Errorf("woken, the former owner said (-want +got):\n%s", diff)
@@ -150,47 +137,6 @@ func recorded(t *testing.T, store storage.Store, id string) []any {
 		t.Fatal(err)
 	}
 	return []any{run, atoms, history}
-}
-
-// halt stops a process as Ctrl-Z does, and not while it has its turn to write to a
-// file: then it would hold up everybody.
-func halt(t *testing.T, p *os.Process, dsn string, file bool) {
-	t.Helper()
-	for {
-		send(t, p, syscall.SIGSTOP)
-		var status syscall.WaitStatus
-		_, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
-		for errors.Is(err, syscall.EINTR) {
-			_, err = syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil)
-		}
-		if err != nil || !status.Stopped() {
-			t.Fatalf("it did not stop: %v, %v", status, err)
-		}
-		if !file || !locked(t, dsn+"-turn-b") {
-			return
-		}
-		send(t, p, syscall.SIGCONT)
-	}
-}
-
-func send(t *testing.T, p *os.Process, signal syscall.Signal) {
-	t.Helper()
-	if err := p.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func locked(t *testing.T, path string) bool {
-	t.Helper()
-	lock, err := filelock.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = lock.Try()
-	if lock.Close() != nil || err != nil && !errors.Is(err, filelock.ErrLocked) {
-		t.Fatal(err)
-	}
-	return err != nil
 }
 
 // unlock takes away the lock of a process.

@@ -17,6 +17,7 @@ var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "con
 // Such a package serves rooms and imports none.
 var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                            // tests only
+	"internal/childtest":    {},                                                            // tests only
 	"internal/conformance":  {"engine/internal/taskflowtest"},                              // tests only
 	"internal/crashdisk":    {},                                                            // tests only
 	"internal/cron":         {"jobs"},                                                      // when schedules tick
@@ -24,7 +25,7 @@ var internalUsers = map[string][]string{
 	"internal/awsshape":     {"flow/asl"},                                                  // what services of AWS answer
 	"internal/ecmaregexp":   {"internal/jsonata"},                                          // the regular expressions of JSONata
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                  // where a test may kill the process
-	"internal/filelock":     {"storage/sqlstore"},                                          // the turnstile and the owners' locks of SQLite files
+	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                    // the turnstile and the owners' locks of SQLite files
 	"internal/jsonata":      {"flow/asl"},                                                  // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                  // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                 // the query language of State Machines For Cloud

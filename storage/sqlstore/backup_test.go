@@ -26,8 +26,8 @@ func TestBackup(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "runs.db")
 	writer := start(t, "busy", file, "")
-	run := writer.line()
-	if writer.line() != "1" {
+	run := writer.Line()
+	if writer.Line() != "1" {
 		t.Fatal("the other process has not committed")
 	}
 	last := int64(0)

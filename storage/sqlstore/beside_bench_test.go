@@ -15,7 +15,7 @@ func BenchmarkCommitBeside(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "bench.db")
 	s := open(b, file)
 	for range 3 {
-		start(b, "busy", file, "").line()
+		start(b, "busy", file, "").Line()
 	}
 	steps := newStepper(b, s, "a")
 	var waits []time.Duration

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -97,23 +98,21 @@ func TestBesideSaturating(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "runs.db")
 	busy := start(t, "saturate", file, "")
-	busy.line() // its own run
-	if said := busy.line(); said != "begun" {
+	busy.Line() // its own run
+	if said := busy.Line(); said != "begun" {
 		t.Fatal(said)
 	}
 	begun := time.Now()
-	var modest []*process
+	var modest []*childtest.Process
 	for range 3 {
 		p := start(t, "modest", file, "")
-		p.line()
-		if _, err := fmt.Fprintln(p.stdin, n); err != nil {
-			t.Fatal(err)
-		}
+		p.Line()
+		p.Tell(strconv.Itoa(n))
 		modest = append(modest, p)
 	}
 	table := []string{fmt.Sprintf("%8s %10s %10s %10s %10s", "process", "p50", "p90", "p99", "max")}
 	for i, p := range modest {
-		said := p.line()
+		said := p.Line()
 		row := []any{i + 1}
 		var p99 time.Duration
 		for at, field := range strings.Fields(said) {
@@ -135,10 +134,8 @@ func TestBesideSaturating(t *testing.T) {
 		}
 	}
 	took := time.Since(begun)
-	if err := busy.stdin.Close(); err != nil {
-		t.Fatal(err)
-	}
-	steps, err := strconv.ParseInt(busy.line(), 10, 64)
+	busy.EndInput()
+	steps, err := strconv.ParseInt(busy.Line(), 10, 64)
 	if err := busy.Wait(); err != nil {
 		t.Error(err)
 	}

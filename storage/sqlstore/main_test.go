@@ -11,7 +11,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -162,47 +162,8 @@ func checkpoint(n int64) *storage.Checkpoint {
 	}
 }
 
-// A process is a child on a database.
-type process struct {
-	*exec.Cmd
-	out   *bufio.Scanner
-	stdin io.WriteCloser
-}
-
-func start(tb testing.TB, role, file, killAt string) *process {
+// start starts a child on a database.
+func start(tb testing.TB, role, file, killAt string) *childtest.Process {
 	tb.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-	})
-	return &process{cmd, bufio.NewScanner(out), in}
-}
-
-// line returns the next line that the child says, "" at its end.
-func (p *process) line() string {
-	if !p.out.Scan() {
-		return ""
-	}
-	return p.out.Text()
-}
-
-// killed waits for the child's end and reports whether it was SIGKILL.
-func (p *process) killed() bool {
-	_ = p.Wait() // says the same as the state
-	status, ok := p.ProcessState.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+	return childtest.Start(tb, "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)
 }

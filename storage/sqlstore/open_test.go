@@ -239,11 +239,11 @@ func TestReadOnlyAfterKill(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
 	p := start(t, "commit", file, "sqlstore.commit.after")
-	run := p.line()
-	for p.line() != "" {
+	run := p.Line()
+	for p.Line() != "" {
 		continue
 	}
-	if !p.killed() {
+	if !p.Killed() {
 		t.Fatal("the child ended by itself")
 	}
 	r := open(t, file, sqlstore.ReadOnly())

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -82,12 +83,12 @@ func TestKilledInCommit(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "runs.db")
 			p := start(t, "commit", file, place)
-			run := p.line()
+			run := p.Line()
 			told := ""
-			for line := p.line(); line != ""; line = p.line() {
+			for line := p.Line(); line != ""; line = p.Line() {
 				told = line
 			}
-			if !p.killed() || told != "2" {
+			if !p.Killed() || told != "2" {
 				t.Fatalf("the child was told of commit %q, state %v", told, p.ProcessState)
 			}
 			s := open(t, file)
@@ -132,18 +133,18 @@ func TestKilledAtRandom(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	for round := range 6 {
 		p := start(t, "endless", file, "")
-		run := p.line()
+		run := p.Line()
 		told := int64(0)
 		for range 1 + round*37 {
-			told, _ = strconv.ParseInt(p.line(), 10, 64)
+			told, _ = strconv.ParseInt(p.Line(), 10, 64)
 		}
 		if err := p.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		for line := p.line(); line != ""; line = p.line() {
+		for line := p.Line(); line != ""; line = p.Line() {
 			told, _ = strconv.ParseInt(line, 10, 64)
 		}
-		if !p.killed() || told == 0 {
+		if !p.Killed() || told == 0 {
 			t.Fatalf("the child ended by itself after %d: %v", told, p.ProcessState)
 		}
 		s := open(t, file)
@@ -166,11 +167,11 @@ func TestKilledInTransact(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "runs.db")
 			p := start(t, "transact", file, place)
-			run := p.line()
-			for p.line() != "" {
+			run := p.Line()
+			for p.Line() != "" {
 				continue
 			}
-			if !p.killed() {
+			if !p.Killed() {
 				t.Fatalf("the child ended by itself: %v", p.ProcessState)
 			}
 			db := raw(t, file)
@@ -205,7 +206,7 @@ func TestKilledInTransact(t *testing.T) {
 func TestKilledInMigration(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
-	if p := start(t, "commit", file, "sqlstore.migrate"); !p.killed() {
+	if p := start(t, "commit", file, "sqlstore.migrate"); !p.Killed() {
 		t.Fatalf("the child ended by itself: %v", p.ProcessState)
 	}
 	s := open(t, file)
@@ -223,11 +224,11 @@ func TestKilledInWALCheckpoint(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "runs.db")
 			p := start(t, "commit", file, place)
-			run, told := p.line(), int64(0)
-			for line := p.line(); line != ""; line = p.line() {
+			run, told := p.Line(), int64(0)
+			for line := p.Line(); line != ""; line = p.Line() {
 				told, _ = strconv.ParseInt(line, 10, 64)
 			}
-			if !p.killed() || told < 100 {
+			if !p.Killed() || told < 100 {
 				t.Fatalf("the child ended after %d: %v", told, p.ProcessState)
 			}
 			s := open(t, file)
@@ -249,7 +250,7 @@ func TestOwnerInAnotherProcess(t *testing.T) {
 	s := open(t, file)
 	defer shut(t, s)
 	p := start(t, "hold", file, "")
-	run := p.line()
+	run := p.Line()
 	_, _, err := s.Begin(t.Context(), run)
 	var owned *storage.OwnedError
 	if !errors.As(err, &owned) {
@@ -261,7 +262,7 @@ func TestOwnerInAnotherProcess(t *testing.T) {
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if !p.killed() {
+	if !p.Killed() {
 		t.Fatal("the child is not dead")
 	}
 	owners, err := s.Owners(t.Context())
@@ -290,11 +291,8 @@ func TestTakeoverInBegin(t *testing.T) {
 	s := open(t, file)
 	defer shut(t, s)
 	p := start(t, "hold", file, "")
-	run := p.line()
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	p.killed()
+	run := p.Line()
+	p.Kill()
 	goOn(t, s, run)
 	if left, err := filepath.Glob(file + "-owner-*"); err != nil || len(left) != 1 {
 		t.Errorf("lock files: %v, %v", left, err)
@@ -316,11 +314,8 @@ func TestTakeoverRace(t *testing.T) {
 		}
 	}()
 	p := start(t, "hold", file, "")
-	run := p.line()
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	p.killed()
+	run := p.Line()
+	p.Kill()
 	begun := make(chan string, 2*len(stores))
 	owners := map[string]bool{}
 	for _, s := range stores {
@@ -369,7 +364,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, file)
 	defer shut(t, s)
-	children := []*process{start(t, "commit", file, ""), start(t, "commit", file, "")}
+	children := []*childtest.Process{start(t, "commit", file, ""), start(t, "commit", file, "")}
 	if err := s.Create(t.Context(), storage.Run{ID: "mine"}); err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +372,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := []string{children[0].line(), children[1].line()}
+	runs := []string{children[0].Line(), children[1].Line()}
 	for i := range int64(300) {
 		if err := s.Commit(t.Context(), claim, checkpoint(i)); err != nil {
 			t.Fatal(err)
@@ -385,7 +380,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	}
 	for i, p := range children {
 		last := ""
-		for line := p.line(); line != ""; line = p.line() {
+		for line := p.Line(); line != ""; line = p.Line() {
 			last = line
 		}
 		if err := p.Wait(); err != nil || last != "2000" {

@@ -55,12 +55,12 @@ func TestServerKilledInCommit(t *testing.T) {
 			t.Parallel()
 			dsn := migrated(t)
 			p := start(t, "commit", dsn, place)
-			run := p.line()
+			run := p.Line()
 			told := ""
-			for line := p.line(); line != ""; line = p.line() {
+			for line := p.Line(); line != ""; line = p.Line() {
 				told = line
 			}
-			if !p.killed() || told != "2" {
+			if !p.Killed() || told != "2" {
 				t.Fatalf("the child was told of commit %q, state %v", told, p.ProcessState)
 			}
 			s := openServer(t, dsn)
@@ -83,16 +83,13 @@ func TestServerKilledBusy(t *testing.T) {
 	defer shut(t, s)
 	for i := range 3 {
 		p := start(t, "busy", dsn, "")
-		run := p.line()
+		run := p.Line()
 		far := int64(20 * (i + 1))
 		soon(t, "commits of the child", func() bool {
 			r, err := s.Run(t.Context(), run)
 			return err == nil && r.Seq > far
 		})
-		if err := p.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		p.killed()
+		p.Kill()
 		goOn(t, s, run)
 	}
 }

@@ -4,77 +4,16 @@ package sqlstore_test
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
-
-// tell gives a child a line, and returns what it answers.
-func (p *process) tell(t *testing.T) string {
-	t.Helper()
-	p.write(t)
-	return p.line()
-}
-
-func (p *process) write(t *testing.T) {
-	t.Helper()
-	if _, err := io.WriteString(p.stdin, "go on\n"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// halt stops a child as Ctrl-Z does, while it is not writing to the file: a process
-// that is stopped with its turn to write holds up everybody.
-func (p *process) halt(t *testing.T, file string) {
-	t.Helper()
-	for {
-		p.send(t, syscall.SIGSTOP)
-		var status syscall.WaitStatus
-		_, err := syscall.Wait4(p.Process.Pid, &status, syscall.WUNTRACED, nil)
-		for errors.Is(err, syscall.EINTR) {
-			_, err = syscall.Wait4(p.Process.Pid, &status, syscall.WUNTRACED, nil)
-		}
-		if err != nil || !status.Stopped() {
-			t.Fatalf("the child did not stop: %v, %v", status, err)
-		}
-		if !writing(t, file) {
-			return
-		}
-		p.send(t, syscall.SIGCONT)
-	}
-}
-
-func (p *process) send(t *testing.T, signal syscall.Signal) {
-	t.Helper()
-	if err := p.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// writing reports whether somebody has the turn to write to the file; "" is none.
-func writing(t *testing.T, file string) bool {
-	t.Helper()
-	if file == "" {
-		return false
-	}
-	turn, err := filelock.Open(file + "-turn-b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = turn.Try()
-	if turn.Close() != nil || err != nil && !errors.Is(err, filelock.ErrLocked) {
-		t.Fatal(err)
-	}
-	return err != nil
-}
 
 // unlock takes the lock of a process away that is not to be waited for.
 func unlock(t *testing.T, s storage.Store, file string, pid int) {
@@ -122,11 +61,12 @@ func TestStopped(t *testing.T) {
 	s := open(t, file)
 	defer shut(t, s)
 	p := start(t, "told", file, "")
-	run := p.line()
-	if told := p.tell(t); told != "committed" {
-		t.Fatal(told)
+	run := p.Line()
+	p.Tell("go on")
+	if said := p.Line(); said != "committed" {
+		t.Fatal(said)
 	}
-	p.halt(t, file)
+	p.Halt(file + "-turn-b")
 	var owned *storage.OwnedError
 	if _, _, err := s.Begin(t.Context(), run); !errors.As(err, &owned) {
 		t.Fatalf("Begin of a stopped process's run: %v", err)
@@ -143,17 +83,18 @@ func TestServerStopped(t *testing.T) {
 	s := openServer(t, dsn)
 	defer shut(t, s)
 	p := start(t, "told", dsn, "")
-	run := p.line()
-	if told := p.tell(t); told != "committed" {
-		t.Fatal(told)
+	run := p.Line()
+	p.Tell("go on")
+	if said := p.Line(); said != "committed" {
+		t.Fatal(said)
 	}
-	p.halt(t, "")
+	p.Halt("")
 	wakesFenced(t, s, p, run)
 }
 
 // wakesFenced takes a run over from a stopped process, which is then woken and
 // writes.
-func wakesFenced(t *testing.T, s *sqlstore.Store, p *process, run string) {
+func wakesFenced(t *testing.T, s *sqlstore.Store, p *childtest.Process, run string) {
 	t.Helper()
 	var claim storage.Claim
 	soon(t, "the run is taken over", func() bool {
@@ -168,13 +109,13 @@ func wakesFenced(t *testing.T, s *sqlstore.Store, p *process, run string) {
 		t.Fatal(err)
 	}
 	before := contentsOf(t, s, run)
-	p.write(t)
-	p.send(t, syscall.SIGCONT)
+	p.Tell("go on")
+	p.Wake()
 	for range 3 {
-		if said := p.line(); said != "fenced" {
+		if said := p.Line(); said != "fenced" {
 			t.Errorf("the former owner's commit was %s, want it refused", said)
 		}
-		p.write(t)
+		p.Tell("go on")
 	}
 	if diff := cmp.Diff(before, contentsOf(t, s, run)); diff != "" {
 		t.Errorf("the former owner wrote (-before +after):\n%s", diff)

@@ -3,22 +3,20 @@
 package dispatch_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/worker"
 	"github.com/ebbflow/ebb/engine/worker/dispatch"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -55,55 +53,24 @@ func beWorker(url string) {
 }
 
 // A hand is a worker in a process of its own.
-type hand struct {
-	*exec.Cmd
+type hand struct{ *childtest.Process }
 
-	said *bufio.Reader
-	goOn io.Closer
-}
-
-func hire(t *testing.T, url, name string) *hand {
+func hire(t *testing.T, url, name string) hand {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), workerVariable+"="+url, "EBB_TEST_NAME="+name)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it may have ended
-	return &hand{Cmd: cmd, said: bufio.NewReader(out), goOn: in}
+	return hand{childtest.Start(t, workerVariable+"="+url, "EBB_TEST_NAME="+name)}
 }
 
 // says waits for the next line, and wants it to begin so.
-func (h *hand) says(t *testing.T, want string) string {
+func (h hand) says(t *testing.T, want string) string {
 	t.Helper()
-	line, err := h.said.ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, want) {
-		t.Fatalf("it said %q (%v), want %q", line, err, want)
+	line := h.Line()
+	if !strings.HasPrefix(line, want) {
+		t.Fatalf("it said %q, want %q", line, want)
 	}
 	return line
 }
 
-func (h *hand) signal(t *testing.T, s os.Signal) {
-	t.Helper()
-	if err := h.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (h *hand) exits(t *testing.T) {
+func (h hand) exits(t *testing.T) {
 	t.Helper()
 	if err := h.Wait(); err != nil {
 		t.Error(err)
@@ -148,23 +115,19 @@ func testStopped(t *testing.T, dsn string) {
 
 	stopped := hire(t, server.URL, "stopped")
 	took := strings.Fields(stopped.says(t, "took r 1 "))
-	stopped.signal(t, syscall.SIGSTOP)
+	stopped.Halt("")
 	if status, said := p.ask(took[3]+"/heartbeat", `{"lease_seconds":1}`); status != http.StatusOK { // the last that was heard of it
 		t.Fatalf("the heartbeat: %d %v", status, said)
 	}
 	other := hire(t, server.URL, "other")
 	other.says(t, "took r 2 ") // when the lease is over, and not before
-	stopped.signal(t, syscall.SIGCONT)
-	if err := stopped.goOn.Close(); err != nil {
-		t.Error(err)
-	}
+	stopped.Wake()
+	stopped.EndInput()
 	if line := stopped.says(t, "answered 409"); !strings.Contains(line, `your lease ran out, and the task was given to another worker, \"other\"`) {
 		t.Errorf("it was told %s", line)
 	}
 	stopped.exits(t)
-	if err := other.goOn.Close(); err != nil {
-		t.Error(err)
-	}
+	other.EndInput()
 	other.says(t, "answered 200")
 	other.exits(t)
 	if run := p.ended(t, "r"); run.State != states.FlowSuccess {
