@@ -18,6 +18,10 @@ type postman struct {
 	idle chan struct{} // closed when the last run is gone
 	gone chan struct{} // closed when the postman is, too
 
+	// since is up to where letters were delivered. It outlives the postman: those who
+	// began later were loaded with the letters from before, which may be very many.
+	since int64
+
 	rounds atomic.Int64 // on which something was to be delivered
 }
 
@@ -66,11 +70,10 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 	undertaker.Go(func() { e.watchBurials(idle) })
 	defer undertaker.Wait()
 	const pause = 100 * time.Millisecond
-	since := int64(0)
 	for {
 		rung := e.store.Rung()
 		var again <-chan time.Time
-		rings, now, err := e.store.Rang(context.Background(), since)
+		rings, now, err := e.store.Rang(context.Background(), e.post.delivered())
 		if errors.Is(err, storage.ErrClosed) { // it will never ring again: whoever looks will see that
 			e.post.ringAll()
 		}
@@ -78,8 +81,7 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 			e.log.Debug("the store was asked in vain for whom letters have come", "error", err)
 			again = time.After(pause)
 		} else {
-			since = now
-			e.post.ring(rings)
+			e.post.deliver(rings, now)
 		}
 		select {
 		case <-rung:
@@ -126,12 +128,21 @@ func (p *postman) ringAll() {
 	}
 }
 
-func (p *postman) ring(rings []storage.Ring) {
+// delivered returns up to where letters were delivered.
+func (p *postman) delivered() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.since
+}
+
+// deliver tells runs that letters have come, which is all up to a number.
+func (p *postman) deliver(rings []storage.Ring, upTo int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = max(p.since, upTo) // one who goes and one who comes may meet
 	if len(rings) == 0 {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.rounds.Add(1)
 	for i := range rings {
 		if d := p.runs[rings[i].Run]; d != nil {
