@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // MaxValue is the size in bytes above which the core refuses a value.
@@ -151,6 +153,25 @@ func (v Value) Field(key string) (Value, bool) {
 		return nil, false
 	}
 	return FromJSON(found), true
+}
+
+// Fields returns the members of a JSON object, as decoding into a map does; the nil
+// Value and null have none. What is no object, or no JSON, is an error.
+func (v Value) Fields() (map[string]Value, error) {
+	fields := map[string]Value{}
+	text := v.JSON()
+	if start := skipSpace(text, 0); start == len(text) || text[start] != '{' || v[0] != CodecJSON || !json.Valid(text) {
+		return fields, v.Decode(&fields) // which knows what is wrong
+	}
+	var err error
+	scanObject(text, func(k, val []byte) {
+		key := string(k[1 : len(k)-1])
+		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
+			err = errors.Join(err, json.Unmarshal(k, &key))
+		}
+		fields[key] = FromJSON(val)
+	})
+	return fields, err
 }
 
 // Index returns the element of a JSON array at i, and whether v is an array

@@ -142,6 +142,30 @@ func TestValueField(t *testing.T) {
 	}
 }
 
+// TestValueFields compares the members of objects, and of what is none, with what
+// decoding says.
+func TestValueFields(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		`{}`, ` { } `, `null`, ``, `{"a":1,"b":{"c":[2,"}"]},"a":3}`, " {\n\"a\" :\t{ \"b\" : 1 } , \"c\":null}", `{"\u0061\"":1,"":true}`,
+		"{\"\xff\":1}", `{"a":1`, `{"a":1}x`, `{"a" 1}`, `{"a":01}`, `[1]`, `"a"`, `1`, `{1:2}`, `{"a":1,}`,
+	}
+	values := []atom.Value{nil, {}, {atom.CodecJSON}, []byte("x{}")}
+	for _, text := range texts {
+		values = append(values, atom.FromJSON([]byte(text)))
+	}
+	for _, v := range values {
+		want := map[string]atom.Value{}
+		wrong := v.Decode(&want)
+		got, err := v.Fields()
+		if (err == nil) != (wrong == nil) {
+			t.Errorf("%q: %v, but decoding says %v", v, err, wrong)
+		} else if diff := cmp.Diff(want, got); err == nil && diff != "" {
+			t.Errorf("%q (-decoded +got):\n%s", v, diff)
+		}
+	}
+}
+
 func TestValueIndex(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

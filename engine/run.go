@@ -263,11 +263,8 @@ func (e *Engine) now() time.Time { return time.Now() }
 
 // symbolsOf takes an input apart into its symbols.
 func symbolsOf(whole atom.Value) (map[string]atom.Value, error) {
-	symbols := map[string]atom.Value{}
-	if text := whole.JSON(); string(text) == "{}" || string(text) == "null" { // most runs have none
-		return symbols, nil
-	}
-	if err := whole.Decode(&symbols); err != nil {
+	symbols, err := whole.Fields()
+	if err != nil {
 		return nil, fmt.Errorf("engine: the input is no object whose members are symbols: %w", err)
 	}
 	return symbols, nil

@@ -35,10 +35,10 @@ func (r *readers) view(ctx context.Context, f func(*session) error) error {
 	return r.read(ctx, true, f)
 }
 
-// glance is view for one statement, which is of one moment by itself: on a server it
-// saves two of three round trips. f may be called twice.
+// glance is view for one statement, which is of one moment by itself: it saves two of
+// three, on a server each a round trip. f may be called twice.
 func (r *readers) glance(ctx context.Context, f func(*session) error) error {
-	return r.read(ctx, r.dialect.patience == 0, f)
+	return r.read(ctx, false, f)
 }
 
 func (r *readers) read(ctx context.Context, moment bool, f func(*session) error) (err error) {
