@@ -73,22 +73,11 @@ func noJob(err error, id string) error {
 }
 
 func (s *session) jobs(ctx context.Context, all bool, limit int) error {
-	return s.reading(ctx, func(store storage.Store) error {
-		q := storage.JobQuery{Limit: limit}
-		if !all {
-			q.States = []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
-		}
-		list, err := store.JobList(ctx, q)
-		if err != nil {
-			return unreachable(err)
-		}
-		for i := range list {
-			if err := s.showJob(&list[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	q := storage.JobQuery{Limit: limit}
+	if !all {
+		q.States = []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
+	}
+	return listing(ctx, s, func(store storage.Store) ([]storage.Job, error) { return store.JobList(ctx, q) }, s.showJob)
 }
 
 // jobJSON is a job as programs read it.

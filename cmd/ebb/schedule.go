@@ -153,18 +153,7 @@ func (s *session) showScheduleOf(ctx context.Context, store storage.Store, id st
 }
 
 func (s *session) schedules(ctx context.Context) error {
-	return s.reading(ctx, func(store storage.Store) error {
-		list, err := store.Schedules(ctx)
-		if err != nil {
-			return unreachable(err)
-		}
-		for i := range list {
-			if err := s.showSchedule(&list[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return listing(ctx, s, func(store storage.Store) ([]storage.Schedule, error) { return store.Schedules(ctx) }, s.showSchedule)
 }
 
 // scheduleJSON is a schedule as programs read it.

@@ -33,6 +33,22 @@ func (s *session) reading(ctx context.Context, f func(storage.Store) error) erro
 	return err
 }
 
+// listing shows each of what is found in the store.
+func listing[T any](ctx context.Context, s *session, find func(storage.Store) ([]T, error), show func(*T) error) error {
+	return s.reading(ctx, func(store storage.Store) error {
+		found, err := find(store)
+		if err != nil {
+			return unreachable(err)
+		}
+		for i := range found {
+			if err := show(&found[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // findRun returns the run of that id.
 func findRun(ctx context.Context, store storage.Reader, id string) (storage.Run, error) {
 	run, err := store.Run(ctx, id)
