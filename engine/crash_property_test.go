@@ -29,21 +29,10 @@ func TestCrashProperty(t *testing.T) {
 // crashAnywhere draws a flow and where it dies.
 func crashAnywhere(t *testing.T, rt *rapid.T) {
 	f := anyFlow(rt)
-	c := conditions{
-		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
-		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
-	}
-	if c.parallel > 1 {
-		c.seed = rapid.Uint64Range(1, 1000).Draw(rt, "pace")
-	}
+	c := anyConditions(rt)
 	alone := inBubbleOf(t, inMemory(), f, c)
 	alone.report(rt, f, c)
-	for range rapid.IntRange(1, 3).Draw(rt, "deaths") {
-		c.deaths = append(c.deaths, death{
-			commit: rapid.IntRange(1, alone.commits).Draw(rt, "commit"),
-			after:  rapid.Bool().Draw(rt, "after it is made"),
-		})
-	}
+	c.deaths = anyDeaths(rt, 1, 3, alone.commits)
 	c.seed *= 7 // and what was running takes another time
 	got := inBubbleOf(t, inMemory(), f, c)
 	got.report(rt, f, c)
@@ -66,9 +55,7 @@ func TestOuterKeptProperty(t *testing.T) {
 			parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"), keepOuter: true,
 			seed: rapid.Uint64Range(0, 1000).Draw(rt, "pace"),
 		}
-		for range rapid.IntRange(0, 2).Draw(rt, "deaths") {
-			c.deaths = append(c.deaths, death{commit: rapid.IntRange(1, 20).Draw(rt, "commit"), after: rapid.Bool().Draw(rt, "after it is made")})
-		}
+		c.deaths = anyDeaths(rt, 0, 2, 20)
 		got := inBubbleOf(t, inMemory(), f, c)
 		got.report(rt, f, c)
 	})
@@ -83,6 +70,26 @@ type conditions struct {
 	deaths    []death
 	order     *engine.Order // is given once, when so many changes were told of
 	orderAt   int
+}
+
+// anyConditions draws how a flow is run that lives as long as it wants.
+func anyConditions(rt *rapid.T) conditions {
+	c := conditions{
+		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
+		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
+	}
+	if c.parallel > 1 {
+		c.seed = rapid.Uint64Range(1, 1000).Draw(rt, "pace")
+	}
+	return c
+}
+
+// anyDeaths draws deaths, each at one of so many commits.
+func anyDeaths(rt *rapid.T, least, most, commits int) (deaths []death) {
+	for range rapid.IntRange(least, most).Draw(rt, "deaths") {
+		deaths = append(deaths, death{commit: rapid.IntRange(1, commits).Draw(rt, "commit"), after: rapid.Bool().Draw(rt, "after it is made")})
+	}
+	return deaths
 }
 
 // A death strikes at a commit of its process, before or after it is made.

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -28,13 +27,7 @@ func TestDiskProperty(t *testing.T) {
 
 func goOnFromImages(t *testing.T, rt *rapid.T) {
 	f := anyFlow(rt)
-	c := conditions{
-		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
-		parallel: rapid.SampledFrom([]int{1, 4}).Draw(rt, "parallel"),
-	}
-	if c.parallel > 1 {
-		c.seed = rapid.Uint64Range(1, 1000).Draw(rt, "pace")
-	}
+	c := anyConditions(rt)
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "moments"), 0))
 	powerCut := rapid.Bool().Draw(rt, "power cut")
 

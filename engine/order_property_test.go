@@ -31,12 +31,7 @@ func orderAnywhere(t *testing.T, rt *rapid.T) {
 	kind := rapid.SampledFrom([]string{"hold", "cancel", "abandon"}).Draw(rt, "order")
 	order := orders[kind]
 	c.order, c.orderAt = &order, rapid.IntRange(1, 2*alone.commits).Draw(rt, "given at")
-	for range rapid.IntRange(0, 2).Draw(rt, "deaths") {
-		c.deaths = append(c.deaths, death{
-			commit: rapid.IntRange(1, alone.commits).Draw(rt, "commit"),
-			after:  rapid.Bool().Draw(rt, "after it is made"),
-		})
-	}
+	c.deaths = anyDeaths(rt, 0, 2, alone.commits)
 	got := inBubbleOf(t, inMemory(), f, c)
 	got.report(rt, f, c)
 	if alone.stuck || got.stuck {
