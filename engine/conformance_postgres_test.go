@@ -1,6 +1,10 @@
 package engine_test
 
 import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/ebbflow/ebb/internal/conformance"
@@ -50,4 +54,133 @@ func TestConformancePostgres(t *testing.T) {
 		}
 		tally.Print(t)
 	}
+}
+
+// lasting is what a definition has that takes time, or tells it.
+var lasting = regexp.MustCompile(`"Type":\s*"Wait"|"(Timeout|Heartbeat)Seconds|"Retry"|\.(StartTime|EnteredTime)|\$now\b|\$millis\b`)
+
+// takesNoTime reports whether an execution is over as soon as its tasks are, which answer
+// at once, and does not tell when that was: so that it can be replayed in any time.
+func takesNoTime(record *conformance.Execution) bool {
+	return !lasting.Match(record.Definition) && record.Expected.Status != "ABORTED" && !slices.ContainsFunc(record.Tasks, func(c *conformance.Call) bool {
+		return c.Kind == "activity" || c.Submitted != nil || c.Result.Submitted != nil || c.Result.TimedOut || c.Result.Pending || c.Result.Seconds > 0
+	})
+}
+
+// TestConformanceASLPostgres replays recorded executions on a PostgreSQL: those that
+// take no time, as one that is waited for cannot be virtual.
+func TestConformanceASLPostgres(t *testing.T) {
+	t.Parallel()
+	one := 1 // of so many
+	if testing.Short() {
+		one = 10
+	}
+	store := emptyServer(t).store
+	tally := conformance.NewTally("asl/execution postgres")
+	for i, record := range conformance.Executions(t) {
+		switch {
+		case !record.WithoutServices("lambda", "s3", "aws-sdk:s3") || i%one != 0:
+		case !takesNoTime(record):
+			tally.Apart("the time it takes")
+		default:
+			tally.Add(record, record.Compare(replay(t, record, fmt.Sprintf("%s-%d", record.ExecutionName, i), store)))
+		}
+	}
+	tally.Print(t)
+	tally.DemandLevels(t, 0.99, 0.99, 0.97, 0.95, 0.95)
+}
+
+// TestConformanceSM4CPostgres plays one of four recorded cases that take no time on a
+// PostgreSQL, and some of them with a process that dies at each commit in turn.
+func TestConformanceSM4CPostgres(t *testing.T) {
+	t.Parallel()
+	one := 4
+	if testing.Short() {
+		one = 20
+	}
+	const dying = 20 // one of so many dies
+	server := emptyServer(t)
+	aspects := slices.DeleteFunc(slices.Clone(conformance.MachineAspects), func(aspect string) bool { return aspect == "elapsed" })
+	count := func(to *conformance.Aspects, c *conformance.MachineCase, got *conformance.MachineEnd) {
+		misses := c.Compare(got)
+		for _, aspect := range aspects {
+			to.Count(aspect, c.Name, misses[aspect])
+		}
+	}
+	for _, file := range conformance.MachineFiles(t) {
+		alone, crashed := conformance.NewAspects(file+" postgres"), conformance.NewAspects(file+" postgres crash")
+		for i, c := range conformance.MachineCases(t, file) {
+			if end := c.Expected.Elapsed; end == nil || *end > 0 || i%one != 0 {
+				continue
+			}
+			count(alone, c, playedAtOnce(t, c, server.emptied(), nil))
+			if i%dying == 0 && !testing.Short() {
+				got, _ := playDying(t, c, server.emptied, playedAtOnce)
+				count(crashed, c, got)
+			}
+		}
+		alone.Print(t)
+		crashed.Print(t)
+		for _, aspect := range aspects {
+			alone.Demand(t, aspect, 1)
+			crashed.Demand(t, aspect, 1)
+		}
+	}
+}
+
+// playedAtOnce plays a case that takes no time, for which it may take what it does.
+func playedAtOnce(t *testing.T, c *conformance.MachineCase, where place, d *death) *conformance.MachineEnd {
+	t.Helper()
+	end := playMachineNow(t, c, where, d)
+	end.Elapsed = c.Expected.Elapsed
+	return end
+}
+
+// A serverPlace is a PostgreSQL, whose processes give up what they own when they die.
+type serverPlace struct {
+	t     *testing.T
+	dsn   string
+	store *sqlstore.Store // of those who look
+}
+
+// emptyServer returns a database without runs.
+func emptyServer(t *testing.T) *serverPlace {
+	t.Helper()
+	p := &serverPlace{t: t, dsn: postgrestest.DSN(t)}
+	if _, err := sqlstore.Migrate(t.Context(), p.dsn); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if p.store, err = sqlstore.Open(t.Context(), p.dsn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func (p *serverPlace) open(ctx context.Context) (storage.Store, error) {
+	return sqlstore.Open(ctx, p.dsn)
+}
+
+func (p *serverPlace) died(s storage.Store) error { return s.Close() }
+
+// emptied returns the place without what others left there.
+func (p *serverPlace) emptied() place {
+	p.t.Helper()
+	runs, err := p.store.Runs(p.t.Context(), storage.RunQuery{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var ids []string
+	for i := range runs {
+		ids = append(ids, runs[i].ID)
+	}
+	if n, err := p.store.Purge(p.t.Context(), ids...); err != nil || n != len(ids) {
+		p.t.Fatalf("deleted %d of %v: %v", n, ids, err)
+	}
+	return p
 }

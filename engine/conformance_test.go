@@ -32,7 +32,8 @@ func TestConformanceASL(t *testing.T) {
 			tallies = append(tallies, maps)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			report := record.Compare(replay(t, record))
+			time.Sleep(time.Until(record.Clock)) // virtual
+			report := record.Compare(replay(t, record, record.ExecutionName, storage.Memory()))
 			for _, tally := range tallies {
 				tally.Add(record, report)
 			}
@@ -45,20 +46,19 @@ func TestConformanceASL(t *testing.T) {
 	counted.DemandLevels(t, 0.99, 0.99, 0.97, 0.95, 0.95)
 }
 
-// replay runs a recorded machine and returns how it ended.
-func replay(t *testing.T, record *conformance.Execution) conformance.Outcome {
+// replay runs a recorded machine, under an id, and returns how it ended.
+func replay(t *testing.T, record *conformance.Execution, id string, store storage.Store) conformance.Outcome {
 	t.Helper()
-	time.Sleep(time.Until(record.Clock)) // virtual
 	machine, err := asl.Parse(record.MachineName, record.Definition)
 	if err != nil {
 		return refused("definition refused", err)
 	}
 	world := newSurroundings(t, record)
-	eng, err := engine.New(machine.Flow(), engine.WithTasks(world))
+	eng, err := engine.New(machine.Flow(), engine.WithTasks(world), engine.WithStore(store))
 	if err != nil {
 		return refused("engine refused", err)
 	}
-	world.store = eng.Store()
+	world.store = store
 	world.hire()
 	defer world.dismiss()
 	machineARN, executionARN := record.ARN()
@@ -68,10 +68,10 @@ func replay(t *testing.T, record *conformance.Execution) conformance.Outcome {
 	}
 	if record.Expected.Status == "ABORTED" {
 		world.later(func() {
-			_ = engine.Send(t.Context(), eng.Store(), record.ExecutionName, engine.CancelWith(&atom.Failure{Code: atom.CodeCancelled, Bare: true}))
+			_ = engine.Send(t.Context(), store, id, engine.CancelWith(&atom.Failure{Code: atom.CodeCancelled, Bare: true}))
 		})
 	}
-	res, err := eng.Run(t.Context(), record.ExecutionName, engine.Input(atom.FromJSON(input)), engine.Attributes(atom.MustEncode(asl.Attributes{
+	res, err := eng.Run(t.Context(), id, engine.Input(atom.FromJSON(input)), engine.Attributes(atom.MustEncode(asl.Attributes{
 		ExecutionID: executionARN, ExecutionName: record.ExecutionName, RoleARN: "arn:aws:iam::111111111111:role/any",
 		StateMachineID: machineARN, StateMachineName: record.MachineName, Express: record.Type == "EXPRESS",
 	})))

@@ -27,19 +27,23 @@ import (
 // playMachine plays a case in virtual time. A death that happens is set to none.
 func playMachine(t *testing.T, c *conformance.MachineCase, where place, d *death) (end *conformance.MachineEnd) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		p := &machinePlay{
-			c: c, where: where, death: d, replies: c.Replies(), begun: map[string]*machineReply{},
-			end: &conformance.MachineEnd{Sent: []conformance.SentEvent{}, Trace: []string{}, Calls: map[string][]json.RawMessage{}},
-		}
-		if err := p.play(ctx); err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-		}
-		end = p.end
-	})
+	synctest.Test(t, func(t *testing.T) { end = playMachineNow(t, c, where, d) })
 	return end
+}
+
+// playMachineNow plays a case in the time that it is in.
+func playMachineNow(t *testing.T, c *conformance.MachineCase, where place, d *death) *conformance.MachineEnd {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := &machinePlay{
+		c: c, where: where, death: d, replies: c.Replies(), begun: map[string]*machineReply{},
+		end: &conformance.MachineEnd{Sent: []conformance.SentEvent{}, Trace: []string{}, Calls: map[string][]json.RawMessage{}},
+	}
+	if err := p.play(ctx); err != nil {
+		t.Errorf("%s: %v", c.Name, err)
+	}
+	return p.end
 }
 
 // A machinePlay plays one case.

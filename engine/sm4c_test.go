@@ -19,7 +19,7 @@ func TestConformanceSM4C(t *testing.T) {
 		deaths := 0
 		for _, c := range conformance.MachineCases(t, file) {
 			alone.CountMachine(c, playMachine(t, c, inMemory(), nil))
-			got, died := playDying(t, c, inMemory)
+			got, died := playDying(t, c, inMemory, playMachine)
 			crashed.CountMachine(c, got)
 			deaths += died
 		}
@@ -50,7 +50,7 @@ func TestConformanceSM4CSQLite(t *testing.T) {
 			}
 			alone.CountMachine(c, playMachine(t, c, where(), nil))
 			if !testing.Short() {
-				got, _ := playDying(t, c, where)
+				got, _ := playDying(t, c, where, playMachine)
 				crashed.CountMachine(c, got)
 			}
 		}
@@ -70,12 +70,15 @@ func (closedOnDisk) died(s storage.Store) error { return s.Close() }
 
 // playDying plays a case as often as there are places to die. It returns the
 // first end that is not what is expected, and how many deaths there were.
-func playDying(t *testing.T, c *conformance.MachineCase, where func() place) (end *conformance.MachineEnd, died int) {
+func playDying(
+	t *testing.T, c *conformance.MachineCase, where func() place,
+	play func(*testing.T, *conformance.MachineCase, place, *death) *conformance.MachineEnd,
+) (end *conformance.MachineEnd, died int) {
 	t.Helper()
 	for _, after := range []bool{false, true} {
 		for commit := 1; ; commit++ {
 			d := &death{commit: commit, after: after}
-			end = playMachine(t, c, where(), d)
+			end = play(t, c, where(), d)
 			for _, miss := range c.Compare(end) {
 				if miss != "" {
 					t.Logf("%s: death at commit %d, after it %v", c.Name, commit, after)
