@@ -129,7 +129,7 @@ func withoutPassword(u *url.URL) string {
 
 // open makes ready to connect; nothing happens before the first connection.
 func (s *server) open() {
-	s.db = sqlx.NewDb(stdlib.OpenDB(*s.config), "pgx")
+	s.db = sqlx.NewDb(stdlib.OpenDB(*s.config, stdlib.OptionAfterConnect(takeColumns)), "pgx")
 	s.db.SetMaxOpenConns(maxConnections)
 	s.db.SetMaxIdleConns(maxConnections)
 }

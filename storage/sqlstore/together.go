@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 )
@@ -133,56 +132,9 @@ func (f *form) rows() string {
 func (f *form) args(all []posted) []any {
 	out := make([]any, len(f.types))
 	for i, t := range f.types {
-		switch t {
-		case "text":
-			column := make([]string, len(all))
-			for j := range all {
-				column[j], _ = all[j].args[i].(string)
-			}
-			out[i] = column
-		case "bytea":
-			column := make([][]byte, len(all))
-			for j := range all {
-				column[j], _ = all[j].args[i].([]byte)
-			}
-			out[i] = column
-		case "boolean":
-			column := make([]bool, len(all))
-			for j := range all {
-				column[j], _ = all[j].args[i].(bool)
-			}
-			out[i] = column
-		case "smallint":
-			column := make([]int16, len(all))
-			for j := range all {
-				column[j] = int16(*integer(all[j].args[i]))
-			}
-			out[i] = column
-		default:
-			column := make([]*int64, len(all))
-			for j := range all {
-				column[j] = integer(all[j].args[i])
-			}
-			out[i] = column
-		}
+		out[i] = column{all: all, i: i, of: columnTypes[t]}
 	}
 	return out
-}
-
-// integer returns an argument that is a whole number, nil for none.
-func integer(arg any) *int64 {
-	var n int64
-	switch arg := arg.(type) {
-	case nil:
-		return nil
-	case int64:
-		n = arg
-	case int:
-		n = int64(arg)
-	default: // a state
-		n = int64(reflect.ValueOf(arg).Uint())
-	}
-	return &n
 }
 
 // errPart is of many rows that were sent together, some of which were not written.
