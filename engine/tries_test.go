@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,10 +245,51 @@ func TestTriesUnread(t *testing.T) {
 	}
 }
 
+// TestTriesOfOlder goes on with a run whose retry has many tries in its record, as
+// Ebb left them when there was no other place for them.
+func TestTriesOfOlder(t *testing.T) {
+	t.Parallel()
+	m := storage.Memory()
+	root := polls(60, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
+	process := m.Join()
+	_, err := newEngine(t, root, engine.WithStore(&mortal{process, 100})).Run(t.Context(), "r")
+	if _, died := errors.AsType[*engine.StoreError](err); !died {
+		t.Fatalf("it ended with %v", err)
+	}
+	if err := process.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := m.Tries(t.Context(), "r", "poll_retry")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Step(t.Context(), "r", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+		run := &snap.Run
+		cp := storage.Checkpoint{Atoms: snap.Atoms, Head: storage.Head{
+			Seq: run.Seq, State: run.State, Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Time: run.Updated,
+		}}
+		at := slices.IndexFunc(cp.Atoms, func(a storage.Atom) bool { return a.Kind == storage.KindRetry })
+		if cp.Atoms[at].Shelf == 0 {
+			t.Error("the record has all tries")
+		}
+		cp.Atoms[at].Tries, cp.Atoms[at].Shelf = &all, 0
+		return &cp, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newEngine(t, root, engine.WithStore(m.Join())).Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	h, err := m.Tries(t.Context(), "r", "poll_retry")
+	if err != nil || h.Count() < 50 || h.Tries[40].Value.String() != "41" {
+		t.Errorf("%d tries in the end, %v", h.Count(), err)
+	}
+}
+
 // TestScaleTries tries one flow very often, and looks at the heap: late there is
 // no more of it than early, unless the retry is one that wants to see all tries.
 func TestScaleTries(t *testing.T) {
-	n := min(scale(t, 2_000), 100_000) // each is three commits
+	n := min(scale(t, 300), 100_000) // each is three commits
 	for _, forgets := range []bool{true, false} {
 		store, file := openScale(t)
 		var (
