@@ -84,7 +84,12 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 		}
 		for _, c := range claims {
 			g.Go(func() error {
-				defer func() { done.Add(1); <-free }()
+				if *early {
+					<-free
+				} else {
+					defer func() { <-free }()
+				}
+				defer done.Add(1)
 				return board.Finish(ctx, c)
 			})
 		}

@@ -31,6 +31,7 @@ var (
 	rounds  = flag.Int("rounds", 5, "how often each is measured")
 	number  = flag.Int("jobs", 10_000, "how many jobs a round has")
 	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
+	early   = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
 )
 
 func main() {

@@ -72,12 +72,11 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	}
 	c := claiming{JobClaim: q, id: uuid.NewString(), owner: s.owner.ID}
 	c.Limit = max(q.Limit, 1)
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		claimed, err = s.claimJobs(ctx, w, &c)
-		return err
-	}})
-	if errors.Is(err, storage.ErrUnsure) {
-		claimed, err = s.claimedUnheard(ctx, &c, err)
+	if len(c.Labels) == 0 && !s.rated.Load() {
+		claimed, err = s.claimBy(ctx, &c, claimPlain)
+	}
+	if len(claimed) == 0 && err == nil { // there may be rates
+		claimed, err = s.claimBy(ctx, &c, s.claimLooking)
 	}
 	if err != nil {
 		return nil, err
@@ -91,47 +90,53 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	return claimed, nil
 }
 
-// claimedUnheard returns what was claimed when the answer of the database was lost; why,
-// when there is nothing. What is claimed only after that, or cannot be read, waits until
-// the lease has run out.
-func (s *Store) claimedUnheard(ctx context.Context, c *claiming, why error) (claimed []storage.Job, err error) {
-	err = s.glance(ctx, func(r *session) error {
-		var rows []jobRow
-		if err := r.all(ctx, &rows, claimedSo, c.owner, c.id); err != nil {
+// claimBy claims in one of the ways. When the answer of the database is lost, it looks what
+// was claimed, and if that is nothing claims again. What the server claims only after that
+// look waits until the lease has run out.
+func (s *Store) claimBy(
+	ctx context.Context, c *claiming, way func(context.Context, *session, *claiming) ([]storage.Job, error),
+) (claimed []storage.Job, err error) {
+	for try := 1; ; try++ {
+		err := s.update(ctx, &write{closes: true, do: func(ctx context.Context, w *session) (err error) {
+			if err = unclaim(ctx, w); err == nil {
+				claimed, err = way(ctx, w, c)
+			}
 			return err
+		}})
+		if err == nil {
+			return claimed, nil
 		}
-		claimed, err = jobsOf(rows)
-		return err
-	})
-	if err != nil || len(claimed) == 0 {
-		return nil, errors.Join(why, err)
+		if !errors.Is(err, storage.ErrUnsure) || errors.Is(err, ErrBroken) || try == conflictTries {
+			return nil, err
+		}
+		looked := s.glance(ctx, func(r *session) error {
+			var rows []jobRow
+			if err := r.all(ctx, &rows, claimedSo, c.owner, c.id); err != nil {
+				return err
+			}
+			claimed, err = jobsOf(rows)
+			return err
+		})
+		if looked != nil {
+			return nil, errors.Join(err, looked)
+		}
+		if len(claimed) > 0 {
+			return claimed, nil
+		}
 	}
-	return claimed, nil
 }
 
-func (s *Store) claimJobs(ctx context.Context, w *session, q *claiming) ([]storage.Job, error) {
-	if err := unclaim(ctx, w); err != nil {
-		return nil, err
-	}
-	plain := len(q.Labels) == 0
-	if plain && !s.rated.Load() {
-		claimed, err := claimPlain(ctx, w, q)
-		if len(claimed) > 0 || err != nil {
-			return claimed, err
-		}
-	}
+// claimLooking claims by what rates there are, and what jobs want.
+func (s *Store) claimLooking(ctx context.Context, w *session, c *claiming) ([]storage.Job, error) {
 	rates, now, err := meter(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	switch were := s.rated.Swap(rates != nil); {
-	case rates != nil, !plain:
-		return claimLookedAt(ctx, w, q, rates, now)
-	case were:
-		return claimPlain(ctx, w, q)
-	default:
-		return nil, nil
+	s.rated.Store(rates != nil)
+	if len(c.Labels) == 0 && rates == nil {
+		return claimPlain(ctx, w, c)
 	}
+	return claimLookedAt(ctx, w, c, rates, now)
 }
 
 // unclaim makes jobs free that nobody has any more, and those whose time has come, once
@@ -171,7 +176,7 @@ func claimPlain(ctx context.Context, w *session, q *claiming) ([]storage.Job, er
 	}
 	query, args := w.dialect.atTime(w.dialect.plain, "?6", q.id, q.owner, q.Limit, flows, q.Lease.Microseconds())
 	var rows []jobRow
-	if err := w.all(ctx, &rows, query, args...); err != nil {
+	if err := w.last(ctx, &rows, query, args...); err != nil {
 		return nil, err
 	}
 	w.count(int64(len(rows)), args)

@@ -18,14 +18,15 @@ import (
 
 // ask has the server answer a query.
 func (s *session) ask(ctx context.Context, query string, args []any, read func(*answer) error) error {
-	return s.exchange(ctx, &posted{query: query, args: args, read: read})
+	return s.exchange(ctx, &posted{query: query, args: args, read: read}, false)
 }
 
 // exchange sends what was posted, and behind it one statement more, which may be nil.
 // What was wrong with anything posted is returned from now on, until the transaction
 // ends. Then, as the transaction is undone, it does not matter that the last
-// statement was run.
-func (s *session) exchange(ctx context.Context, last *posted) error {
+// statement was run. With closes the COMMIT is sent, too: what was posted must be
+// sealable, and an error before the COMMIT keeps that from being done.
+func (s *session) exchange(ctx context.Context, last *posted, closes bool) error {
 	if s.wrong != nil || len(s.posted) == 0 && last == nil {
 		return s.wrong
 	}
@@ -36,10 +37,13 @@ func (s *session) exchange(ctx context.Context, last *posted) error {
 	defer cancel()
 	var own error
 	s.wrong = s.raw(func(conn *pgx.Conn) (err error) {
-		all := together(batch, false, s.many)
+		all := together(batch, closes, s.many)
 		before := len(all)
 		if last != nil {
 			all = append(all, *last)
+		}
+		if closes {
+			all = append(all, posted{query: "COMMIT"})
 		}
 		results := s.queue(ctx, conn, all)
 		defer func() {
@@ -48,12 +52,18 @@ func (s *session) exchange(ctx context.Context, last *posted) error {
 			}
 		}()
 		for _, p := range all[:before] {
-			if err := p.take(results); err != nil {
+			if err := p.take(results, closes); err != nil {
 				return err
 			}
 		}
 		if last != nil {
-			own = last.take(results)
+			own = last.take(results, false)
+		}
+		if closes { // whatever was wrong with the answer
+			_, err := results.Exec()
+			if s.ended = err == nil; own == nil {
+				own = err
+			}
 		}
 		return nil
 	})
@@ -64,8 +74,9 @@ func (s *session) exchange(ctx context.Context, last *posted) error {
 	return own
 }
 
-// take takes the next answer for that of the statement.
-func (p *posted) take(results pgx.BatchResults) error {
+// take takes the next answer for that of the statement, which with sure has failed on the
+// server when its check does.
+func (p *posted) take(results pgx.BatchResults, sure bool) error {
 	if p.read != nil {
 		rows, err := results.Query()
 		if err != nil {
@@ -75,7 +86,12 @@ func (p *posted) take(results pgx.BatchResults) error {
 		return p.read(&answer{rows})
 	}
 	tag, err := results.Exec()
-	if err != nil || p.check == nil {
+	switch {
+	case p.check == nil, err == nil && sure:
+		return err
+	case sure && stateOf(err) == divisionByZero:
+		return p.check(0)
+	case err != nil:
 		return err
 	}
 	return p.check(tag.RowsAffected())
@@ -195,29 +211,6 @@ func (s *session) sealable() bool {
 		}
 	}
 	return s.wrong == nil && len(s.posted) > 0
-}
-
-// seal sends all that is posted, and the COMMIT, in one round trip. An error before
-// the COMMIT keeps that from being done.
-func (s *session) seal(ctx context.Context) error {
-	all := append(together(s.posted, true, s.many), posted{query: "COMMIT"})
-	defer func() { clear(s.posted); s.posted = s.posted[:0] }()
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return s.raw(func(conn *pgx.Conn) (err error) {
-		results := s.queue(ctx, conn, all)
-		defer func() { _ = results.Close() }() // which says again what went wrong
-		for _, p := range all {
-			_, err := results.Exec()
-			if stateOf(err) == divisionByZero && p.check != nil {
-				err = p.check(0)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return results.Close()
-	})
 }
 
 const divisionByZero = "22012"

@@ -71,7 +71,7 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 			err = f(s)
 		}
 	}
-	if s.lost() || !moment {
+	if s == nil || s.lost() || !moment { // it could not be connected anew
 		return err
 	}
 	return errors.Join(err, s.run(end, "ROLLBACK"))

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -273,13 +275,13 @@ func TestServerJobsUnheard(t *testing.T) {
 		}
 	}
 	for i, c := range []struct {
-		end  states.Job
-		lost string // of the server's answers to the end
+		claim, lost string // of the server's answers to the claim, and to the end
+		end         states.Job
 	}{
-		{states.JobComplete, "COMMIT"},
-		{states.JobComplete, "SELECT 1"}, // the guard's: it was undone as the connection was lost, or done
-		{states.JobScheduled, "COMMIT"},
-		{states.JobParked, "SELECT 1"},
+		{"COMMIT", "COMMIT", states.JobComplete},
+		{"UPDATE 2", "SELECT 1", states.JobComplete}, // the guard's: it was undone as the connection was lost, or done
+		{"UPDATE 2", "COMMIT", states.JobScheduled},
+		{"BEGIN", "SELECT 1", states.JobParked},
 	} {
 		id := fmt.Sprint("j", i)
 		for _, id := range []string{id, id + "-too"} {
@@ -288,7 +290,7 @@ func TestServerJobsUnheard(t *testing.T) {
 			}
 		}
 		var jobs []storage.Job
-		losing("COMMIT", "ClaimJobs", func() (err error) {
+		losing(c.claim, "ClaimJobs", func() (err error) {
 			jobs, err = s.ClaimJobs(ctx, storage.JobClaim{Lease: time.Hour, Limit: 2})
 			return err
 		})
@@ -331,6 +333,67 @@ func TestServerJobsCut(t *testing.T) {
 		if err := s.EndJob(t.Context(), storage.JobEnd{Job: id, Epoch: 1, ClaimID: jobs[0].ClaimID, State: states.JobComplete}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestServerJobsDisturbed lets workers claim and end jobs, together, while answers to their
+// COMMITs are lost and connections are cut: all jobs are ended, and none for two workers.
+func TestServerJobsDisturbed(t *testing.T) {
+	t.Parallel()
+	p, dsn := postgrestest.NewProxy(t, migrated(t))
+	s := openServer(t, dsn, sqlstore.Lease(time.Hour))
+	defer shut(t, s)
+	const all, workers = 120, 8
+	for i := range all {
+		if err := s.PostJob(t.Context(), storage.Job{ID: fmt.Sprint(i), Flow: "f"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told [all]atomic.Int64
+	var ends atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for ctx.Err() == nil {
+				jobs, _ := s.ClaimJobs(context.WithoutCancel(ctx), storage.JobClaim{Lease: 3 * time.Second, Limit: 2}) // perhaps it is cut just then
+				for _, j := range jobs {
+					end := storage.JobEnd{Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: states.JobComplete}
+					if i, err := strconv.Atoi(j.ID); err == nil && s.EndJob(context.WithoutCancel(ctx), end) == nil {
+						told[i].Add(1)
+						ends.Add(1)
+					}
+				}
+			}
+		})
+	}
+	left := func() int {
+		open := []states.Job{states.JobUnclaimed, states.JobClaimed}
+		list, err := s.JobList(t.Context(), storage.JobQuery{States: open})
+		if err != nil {
+			return all // it was cut
+		}
+		return len(list)
+	}
+	for n := 0; left() > 0; n++ {
+		if n%3 == 0 {
+			p.Cut()
+		} else {
+			p.Lose("COMMIT")
+		}
+		was := ends.Load()
+		soon(t, "the workers get further", func() bool { return ends.Load() > was+3 || left() == 0 })
+	}
+	stop()
+	working.Wait()
+	for i := range told {
+		if n := told[i].Load(); n > 1 {
+			t.Errorf("job %d was ended %d times", i, n)
+		}
+	}
+	if ends.Load() == 0 {
+		t.Error("nobody was told of any end")
 	}
 }
 

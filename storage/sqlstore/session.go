@@ -36,6 +36,8 @@ type session struct {
 	moment    time.Time             // in which it is, by the database's clock; zero when it was not asked
 	heard     bool                  // the database has answered in this transaction
 	many      bool                  // several writes share this transaction
+	closing   bool                  // the last query of the write that is being done may be sent with the COMMIT
+	ended     bool                  // which was done
 	numbers   []int64               // that runs will have which it makes
 	limits    []storage.Limit       // as this transaction has read them; nil when it has not
 	changed   int64                 // rows changed so far
@@ -123,7 +125,7 @@ func (s *session) result(ctx context.Context, query string, args []any) (driver.
 		return s.directly(ctx, query, args)
 	}
 	var rows int64
-	err := s.exchange(ctx, &posted{query: query, args: args, check: func(n int64) error { rows = n; return nil }})
+	err := s.exchange(ctx, &posted{query: query, args: args, check: func(n int64) error { rows = n; return nil }}, false)
 	return driver.RowsAffected(rows), err
 }
 
@@ -225,7 +227,7 @@ func (s *session) room() []any {
 }
 
 // flush sends what was posted, and returns the first error.
-func (s *session) flush(ctx context.Context) error { return s.exchange(ctx, nil) }
+func (s *session) flush(ctx context.Context) error { return s.exchange(ctx, nil, false) }
 
 // insert runs a statement that inserts one row or none, and returns how many and
 // what it returns, its number.
@@ -281,6 +283,14 @@ func (s *session) all(ctx context.Context, dest any, query string, args ...any) 
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	return stmt.SelectContext(ctx, dest, args...)
+}
+
+// last is all for the query that ends a write which closes its transaction.
+func (s *session) last(ctx context.Context, dest any, query string, args ...any) error {
+	if !s.dialect.posts {
+		return s.all(ctx, dest, query, args...)
+	}
+	return s.exchange(ctx, &posted{query: query, args: args, read: func(rows *answer) error { return rows.all(dest) }}, s.closing && s.sealable())
 }
 
 // once is all for statements that are put together for one use, and not worth

@@ -44,6 +44,7 @@ type write struct {
 	bare       bool // runs outside of any transaction
 	checkpoint bool // has failpoints around its commit, and can be offered once more
 	settled    bool // can be done once more when nobody heard whether it was done
+	closes     bool // likewise, and its last query may be sent with the COMMIT, see session.last
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
@@ -391,7 +392,7 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 // finish does the writes of a batch and ends the transaction.
 func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
 	start, written, begun := s.changed, s.written, time.Now()
-	checkpoint, makes := false, 0
+	makes := 0
 	for _, one := range batch {
 		makes += one.makes
 	}
@@ -399,21 +400,13 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	if err := s.reserve(ctx, makes); err != nil {
 		return true, w.spoil(ctx, s, batch, err)
 	}
-	for _, one := range batch {
-		before := s.changed
-		one.err = one.do(ctx, s)
-		if s.wrong != nil { // with this one, or one before it
-			return true, w.spoil(ctx, s, batch, s.wrong)
+	if ended, spoilt, err := w.do(ctx, s, batch); ended {
+		if s.ended && s.changed != start {
+			w.counts.commit(s.changed-start, s.written-written)
 		}
-		if errors.Is(one.err, errUnpassed) && s.changed == before {
-			one.err = one.judge(ctx, s)
-		}
-		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
-			return true, w.spoil(ctx, s, batch, one.err)
-		}
-		one.err = failed(w.place, "write", one.err)
-		checkpoint = checkpoint || one.checkpoint
+		return spoilt, err
 	}
+	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
 	if s.changed == start {
 		return false, w.rollback(ctx, s) // nothing to be made durable
 	}
@@ -443,6 +436,48 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	return false, nil
 }
 
+// do does the writes of a batch, and reports whether that has ended the transaction: with
+// the last of them, or as one of them failed.
+func (w *writer) do(ctx context.Context, s *session, batch []*write) (ended, spoilt bool, err error) {
+	batch, closes := w.closing(batch)
+	for i, one := range batch {
+		before := s.changed
+		s.closing = closes && i == len(batch)-1
+		one.err = one.do(ctx, s)
+		switch {
+		case s.ended:
+			return true, false, nil
+		case s.closing && one.err != nil && (s.lost() || stateOf(one.err) != "" && undecided(one.err)):
+			_ = w.rollback(ctx, s) // what it was undone by is not known
+			return true, false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", one.err))
+		case s.wrong != nil: // with this one, or one before it
+			return true, true, w.spoil(ctx, s, batch, s.wrong)
+		}
+		if errors.Is(one.err, errUnpassed) && s.changed == before {
+			one.err = one.judge(ctx, s)
+		}
+		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
+			return true, true, w.spoil(ctx, s, batch, one.err)
+		}
+		one.err = failed(w.place, "write", one.err)
+	}
+	return false, false, nil
+}
+
+// closing returns a batch in which a write is the last whose last query may be sent with
+// the COMMIT, if there is one, and all can be done once more when nobody heard whether they
+// were done.
+func (w *writer) closing(batch []*write) (ordered []*write, closes bool) {
+	last := slices.IndexFunc(batch, func(one *write) bool { return one.closes })
+	if last < 0 || !w.dialect.posts || w.committed != nil || slices.ContainsFunc(batch, func(one *write) bool { return !one.closes && !one.settled }) {
+		return batch, false
+	}
+	ordered = slices.Clone(batch)
+	end := len(ordered) - 1
+	ordered[last], ordered[end] = ordered[end], ordered[last]
+	return ordered, true
+}
+
 // seals reports whether a batch ends with one round trip. When the connection is lost
 // in it, nobody can tell whether it was done. So the database has been heard before in
 // this transaction, or all can be offered once more.
@@ -455,7 +490,7 @@ func (w *writer) seals(s *session, batch []*write) bool {
 
 // seal sends what is left of a batch and makes it durable.
 func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	err = s.seal(ctx)
+	err = s.exchange(ctx, nil, true)
 	switch {
 	case err == nil:
 		return false, nil
@@ -489,7 +524,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
 	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
-	s.freed, s.moment = false, time.Time{}
+	s.freed, s.moment, s.closing, s.ended = false, time.Time{}, false, false
 	if w.dialect.posts {
 		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
 		return nil
