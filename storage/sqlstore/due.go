@@ -67,6 +67,10 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		return nil, time.Time{}, err
 	}
 	err = s.view(ctx, func(r *session) error {
+		ctx := ctx
+		if s.server == nil { // or goroutines would watch for its end, two for each of many short statements
+			ctx = context.WithoutCancel(ctx)
+		}
 		rows, at, err := ask.rows(ctx, r)
 		if err != nil {
 			return err

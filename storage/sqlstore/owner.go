@@ -165,7 +165,9 @@ func (s *Store) buryDead(ctx context.Context) error {
 		return s.buryExpired(ctx)
 	}
 	var rows []ownerRow
-	err := s.readers.glance(ctx, func(r *session) error { return r.all(ctx, &rows, r.dialect.owners+inOrder) })
+	err := s.readers.glance(ctx, func(r *session) error {
+		return r.all(context.WithoutCancel(ctx), &rows, r.dialect.owners+inOrder)
+	})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -54,6 +55,7 @@ type statement struct{ *sqlx.Stmt }
 type directStmt interface {
 	driver.Stmt
 	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 var errDriver = errors.New("sqlstore: the driver has no prepared statements: was its version changed?")
@@ -133,6 +135,45 @@ func (s *session) result(ctx context.Context, query string, args []any) (driver.
 // session's alone: database/sql would look for a free one, and make room for the
 // arguments, each time. What SQLite executes is most of what a run costs.
 func (s *session) directly(ctx context.Context, query string, args []any) (driver.Result, error) {
+	stmt, err := s.prepareArgs(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { clear(s.values) }() // or what was written would be kept
+	return stmt.ExecContext(ctx, s.values)
+}
+
+// number is directly for a statement that returns one whole number, or no row. It
+// returns storage.ErrNotFound when there is none. It is done sooner than a goroutine is
+// begun that watches for the end of ctx, as the driver would.
+func (s *session) number(ctx context.Context, query string, args []any) (n int64, err error) {
+	stmt, err := s.prepareArgs(ctx, query, args)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { clear(s.values) }()
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), s.values)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var row [1]driver.Value
+	switch err := rows.Next(row[:]); {
+	case errors.Is(err, io.EOF):
+		return 0, storage.ErrNotFound
+	case err != nil:
+		return 0, err
+	}
+	n, is := row[0].(int64)
+	if !is {
+		return 0, fmt.Errorf("%w: %v is no whole number: %s", storage.ErrCorrupt, row[0], query)
+	}
+	return n, nil
+}
+
+// prepareArgs returns a statement of the driver's own, and puts its arguments into
+// s.values.
+func (s *session) prepareArgs(ctx context.Context, query string, args []any) (directStmt, error) {
 	stmt, there := s.direct[query]
 	if !there {
 		var err error
@@ -142,7 +183,6 @@ func (s *session) directly(ctx context.Context, query string, args []any) (drive
 		s.direct[query] = stmt
 	}
 	s.values = s.values[:0]
-	defer func() { clear(s.values) }() // or what was written would be kept
 	for i, arg := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
@@ -150,7 +190,7 @@ func (s *session) directly(ctx context.Context, query string, args []any) (drive
 		}
 		s.values = append(s.values, driver.NamedValue{Ordinal: i + 1, Value: value})
 	}
-	return stmt.ExecContext(ctx, s.values)
+	return stmt, nil
 }
 
 func (s *session) prepareDirect(ctx context.Context, query string) (stmt directStmt, err error) {
@@ -255,6 +295,13 @@ func (s *session) run(ctx context.Context, query string) error {
 
 // get reads one row into dest. It returns storage.ErrNotFound when there is none.
 func (s *session) get(ctx context.Context, dest any, query string, args ...any) error {
+	if n, is := dest.(*int64); is && !s.dialect.posts {
+		found, err := s.number(ctx, query, args)
+		if err == nil {
+			*n = found
+		}
+		return err
+	}
 	if s.dialect.posts {
 		return s.ask(ctx, query, args, func(rows *answer) error { return rows.one(dest) })
 	}
