@@ -252,7 +252,8 @@ func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, du
 				return storage.ErrRung
 			}
 		},
-		then: func() { s.claims.drop(claim.ID); s.bell.rang() },
+		then:  func() { s.claims.drop(claim.ID) },
+		rings: true,
 	})
 }
 
@@ -269,7 +270,7 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 			}
 			return err
 		},
-		then: s.bell.rang,
+		rings: true,
 	})
 	if dead != nil {
 		err = errors.Join(err, dead.Remove())

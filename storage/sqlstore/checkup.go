@@ -143,6 +143,6 @@ func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) 
 		}
 		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
 		return err
-	}, then: s.bell.rang})
+	}, rings: true})
 	return runs, jobs, err
 }

@@ -87,10 +87,8 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 			default:
 				s.claims.put(claim.ID, &claimed{n: c.n, lane: c.lane, rest: c.rest, has: c.has, recent: c.turn.row})
 			}
-			if rings(cp) {
-				s.bell.rang()
-			}
 		},
+		rings: rings(cp),
 	})
 	if err != nil {
 		s.claims.drop(claim.ID) // it is not known what the row says

@@ -168,16 +168,12 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.update(ctx, &write{
-			do:   func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
-			then: s.bell.rang,
+			do:    func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
+			rings: true,
 		})
 	}
 	if err := states.Check(states.JobClaimed, end.State); err != nil {
 		return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
-	}
-	then := s.bell.rang
-	if end.State.Ended() { // nobody waits for it on the board
-		then = nil
 	}
 	args := finishArgs(&end)
 	var unsure error // whether it was done before
@@ -194,7 +190,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 				}
 				return jobLost(ctx, w, end.Job)
 			},
-			then: then, settled: true,
+			rings: !end.State.Ended(), settled: true, // nobody waits on the board for one that has ended
 		})
 		switch {
 		case errors.Is(err, storage.ErrUnsure) && !errors.Is(err, ErrBroken) && try < conflictTries:

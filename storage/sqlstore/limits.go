@@ -292,7 +292,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 			}
 			return assignAll(ctx, w)
 		},
-		then: s.bell.rang,
+		rings: true,
 	})
 }
 

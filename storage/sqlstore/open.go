@@ -205,6 +205,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	s.bell = newBell(s.writer)
+	s.writer.ring = s.bell.rang
 	s.bell.changed(ctx) // what is there already is no news
 	if s.owner, s.lock, err = newOwner(s.file); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)

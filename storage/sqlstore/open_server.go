@@ -36,6 +36,7 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 		lanes[i] = &session{dialect: serverDialect} // it connects when it is needed
 	}
 	s.writer = newWriter(s.place, noTurn{}, lanes...)
+	s.writer.ring = s.bell.rang
 	s.writer.connect = func(ctx context.Context) (*session, error) {
 		lane, err := newSession(ctx, s.server.db, serverDialect)
 		if err == nil {

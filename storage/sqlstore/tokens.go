@@ -183,7 +183,7 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 			letter := ended.Letter()
 			return deliver(ctx, w, n, &letter)
 		},
-		then: s.bell.rang,
+		rings: true,
 	})
 	if err != nil {
 		return storage.Token{}, err
@@ -216,7 +216,7 @@ func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Toke
 			letter := taken.TakenLetter()
 			return deliver(ctx, w, n, &letter)
 		},
-		then: s.bell.rang,
+		rings: true,
 	})
 	if err != nil {
 		return storage.Token{}, err

@@ -35,6 +35,7 @@ type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
+	rings      bool                                  // somebody may wait for it
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
 	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
@@ -69,6 +70,7 @@ type writer struct {
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
 	wal     func() // told after each commit; for WAL checkpoints
+	ring    func() // told after each commit that somebody may wait for
 	counts  counts
 
 	pace pace
@@ -95,7 +97,7 @@ type gate interface {
 func newWriter(place string, turns gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		turns: turns, wal: func() {},
+		turns: turns, wal: func() {}, ring: func() {},
 	}
 	w.idle.L = &w.mu
 	return w
@@ -281,6 +283,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []
 		late = append(late, w.write(ctx, s, batch[:len(batch)/2])...)
 		return append(late, w.write(ctx, s, batch[len(batch)/2:])...)
 	}
+	rings := false
 	for _, one := range batch {
 		if err != nil {
 			one.err = err
@@ -288,6 +291,10 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []
 		if one.err == nil && one.then != nil {
 			one.then()
 		}
+		rings = rings || one.err == nil && one.rings
+	}
+	if rings { // once for all: whoever is woken looks for all that was committed
+		w.ring()
 	}
 	return late
 }
