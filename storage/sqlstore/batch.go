@@ -1,0 +1,341 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A batch is writes that share a transaction. One that fails takes no other with it.
+
+const (
+	busyTries   = 3 // at a locked database, each as long as busyTimeout
+	busyTimeout = 5 * time.Second
+
+	// How often a transaction is tried that the database undid on account of
+	// another one, and up to how long it waits before the first time, doubled for
+	// each that follows.
+	conflictTries = 5
+	conflictWait  = 2 * time.Millisecond
+)
+
+// write sets the results of a batch, but for those that come late: somebody else
+// is writing their runs, so that they would hold up the others.
+func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []*write) {
+	if batch[0].bare {
+		batch[0].err = failed(w.place, "read", batch[0].do(ctx, s))
+		return nil
+	}
+	batch, late, spoilt, err := w.transact(ctx, s, batch)
+	if spoilt && err == nil && len(batch) > 1 {
+		// One of them wrote something and then failed. It is looked for by halves, so
+		// that the others go on.
+		late = append(late, w.write(ctx, s, batch[:len(batch)/2])...)
+		return append(late, w.write(ctx, s, batch[len(batch)/2:])...)
+	}
+	rings := false
+	for _, one := range batch {
+		if err != nil {
+			one.err = err
+		}
+		if one.err == nil && one.then != nil {
+			one.then()
+		}
+		rings = rings || one.err == nil && one.rings
+	}
+	if rings { // once for all: whoever is woken looks for all that was committed
+		w.ring()
+	}
+	return late
+}
+
+// transact runs a batch in one transaction, and again when the database could not
+// decide between it and another one, or the connection was lost before the COMMIT:
+// then nothing was done. It returns whose transaction it was and who
+// came late. The error is that of all in it; spoilt says that one of them failed
+// after it had written something, and that nothing was committed.
+func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+	for try := 1; ; try++ {
+		batch, late, spoilt, err = w.attempt(ctx, s, all)
+		why := err
+		if spoilt && err == nil && len(batch) == 1 {
+			why = batch[0].err
+		}
+		again := conflicts(why) || cut(why) && w.connect != nil && s.lost()
+		if !again || errors.Is(why, storage.ErrUnsure) || try == conflictTries {
+			return batch, late, spoilt, err
+		}
+		if err := wait(ctx, rand.N(conflictWait<<try)); err != nil { //nolint:gosec // only a pause
+			return batch, late, false, err
+		}
+	}
+}
+
+func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+	if err := w.mend(ctx, s); err != nil {
+		return all, nil, false, err
+	}
+	if err := w.turns.enter(); err != nil {
+		return all, nil, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
+	}
+	defer func() {
+		wanted, left := w.turns.leave()
+		if left != nil && err == nil {
+			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
+		}
+		w.pace.left(wanted)
+	}()
+	if err := w.begin(ctx, s); err != nil {
+		return all, nil, false, failed(w.place, "begin", err)
+	}
+	ended := false
+	defer func() {
+		if !ended { // a step of the caller's panics
+			_ = w.rollback(ctx, s)
+		}
+	}()
+	batch, late, err = w.lock(ctx, s, all)
+	if err != nil {
+		spoilt, err = true, w.spoil(ctx, s, all, err)
+	} else {
+		spoilt, err = w.finish(ctx, s, batch)
+	}
+	ended = true
+	return batch, late, spoilt, err
+}
+
+// lock locks the rows of the runs that a batch writes, in one order for all, and
+// returns whose could be locked: those that somebody else is writing go alone. Who
+// takes a run over that somebody else was faster to take, or is about to change, has
+// lost it, and costs the others nothing.
+func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, late []*write, err error) {
+	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
+		return all, nil, nil
+	}
+	var runs []string
+	known := map[int64]string{}
+	for _, one := range all {
+		if one.number != 0 && len(one.runs) == 1 {
+			known[one.number] = one.runs[0]
+		} else {
+			runs = append(runs, one.runs...)
+		}
+	}
+	fences, err := s.lockNumbers(ctx, known)
+	if err != nil {
+		return all, nil, err
+	}
+	if err := s.lockRuns(ctx, runs, len(all) > 1); err != nil || len(all) == 1 {
+		return all, nil, err
+	}
+	held := make(map[string]bool, len(s.held))
+	for _, run := range s.held {
+		held[run] = true
+	}
+	for _, one := range all {
+		locked := !slices.ContainsFunc(one.runs, func(run string) bool { return !held[run] })
+		switch {
+		case one.takes && (!locked || fences[one.number] != one.fence):
+			one.err = fmt.Errorf("%w: run %q", storage.ErrFenced, one.runs[0])
+		case !locked:
+			late = append(late, one)
+		default:
+			batch = append(batch, one)
+		}
+	}
+	return batch, late, nil
+}
+
+// finish does the writes of a batch and ends the transaction.
+func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
+	start, written, begun := s.changed, s.written, time.Now()
+	makes := 0
+	for _, one := range batch {
+		makes += one.makes
+	}
+	s.many = len(batch) > 1
+	if err := s.reserve(ctx, makes); err != nil {
+		return true, w.spoil(ctx, s, batch, err)
+	}
+	if ended, spoilt, err := w.do(ctx, s, batch); ended {
+		if s.ended && s.changed != start {
+			w.counts.commit(s.changed-start, s.written-written)
+		}
+		return spoilt, err
+	}
+	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
+	if s.changed == start {
+		return false, w.rollback(ctx, s) // nothing to be made durable
+	}
+	seals := w.seals(s, batch)
+	if !seals {
+		if err := s.flush(ctx); err != nil {
+			return true, w.spoil(ctx, s, batch, err)
+		}
+	}
+	w.pace.took(time.Since(begun), len(batch))
+	if checkpoint {
+		failpoint.Hit("sqlstore.commit.before")
+	}
+	if seals {
+		spoilt, err = w.seal(ctx, s, batch)
+	} else {
+		err = w.commit(ctx, s)
+	}
+	if spoilt || err != nil {
+		return spoilt, err
+	}
+	if checkpoint {
+		failpoint.Hit("sqlstore.commit.after")
+	}
+	w.counts.commit(s.changed-start, s.written-written)
+	w.wal()
+	return false, nil
+}
+
+// do does the writes of a batch, and reports whether that has ended the transaction: with
+// the last of them, or as one of them failed.
+func (w *writer) do(ctx context.Context, s *session, batch []*write) (ended, spoilt bool, err error) {
+	batch, closes := w.closing(batch)
+	for i, one := range batch {
+		before := s.changed
+		s.closing = closes && i == len(batch)-1
+		one.err = one.do(ctx, s)
+		switch {
+		case s.ended:
+			return true, false, nil
+		case s.closing && one.err != nil && (s.lost() || stateOf(one.err) != "" && undecided(one.err)):
+			_ = w.rollback(ctx, s) // what it was undone by is not known
+			return true, false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", one.err))
+		case s.wrong != nil: // with this one, or one before it
+			return true, true, w.spoil(ctx, s, batch, s.wrong)
+		}
+		if errors.Is(one.err, errUnpassed) && s.changed == before {
+			one.err = one.judge(ctx, s)
+		}
+		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
+			return true, true, w.spoil(ctx, s, batch, one.err)
+		}
+		one.err = failed(w.place, "write", one.err)
+	}
+	return false, false, nil
+}
+
+// closing returns a batch in which a write is the last whose last query may be sent with
+// the COMMIT, if there is one, and all can be done once more when nobody heard whether they
+// were done.
+func (w *writer) closing(batch []*write) (ordered []*write, closes bool) {
+	last := slices.IndexFunc(batch, func(one *write) bool { return one.closes })
+	if last < 0 || !w.dialect.posts || w.committed != nil || slices.ContainsFunc(batch, func(one *write) bool { return !one.closes && !one.settled }) {
+		return batch, false
+	}
+	ordered = slices.Clone(batch)
+	end := len(ordered) - 1
+	ordered[last], ordered[end] = ordered[end], ordered[last]
+	return ordered, true
+}
+
+// seals reports whether a batch ends with one round trip. When the connection is lost
+// in it, nobody can tell whether it was done. So the database has been heard before in
+// this transaction, or all can be offered once more.
+func (w *writer) seals(s *session, batch []*write) bool {
+	if !w.dialect.posts || w.committed != nil || !s.sealable() {
+		return false
+	}
+	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.checkpoint && !one.settled || one.alone })
+}
+
+// seal sends what is left of a batch and makes it durable.
+func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
+	err = s.exchange(ctx, nil, true)
+	switch {
+	case err == nil:
+		return false, nil
+	case s.lost(), stateOf(err) != "" && undecided(err):
+		return false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
+	default:
+		return true, w.spoil(ctx, s, batch, err)
+	}
+}
+
+// spoil undoes a batch in which something failed. When only one is in it, the
+// error is its own; it is judged once all is undone when its guard did not let it
+// pass. With the connection lost it is everybody's.
+func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why error) error {
+	if s.lost() {
+		return failed(w.place, "write", why)
+	}
+	err := w.rollback(ctx, s)
+	if len(batch) > 1 || err != nil {
+		return err
+	}
+	one := batch[0]
+	one.err = why
+	if errors.Is(why, errUnpassed) {
+		one.err = one.judge(ctx, s)
+	}
+	one.err = failed(w.place, "write", one.err)
+	return nil
+}
+
+// begin starts a transaction.
+func (w *writer) begin(ctx context.Context, s *session) error {
+	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
+	s.freed, s.moment, s.closing, s.ended = false, time.Time{}, false, false
+	if w.dialect.posts {
+		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
+		return nil
+	}
+	var err error
+	for range busyTries {
+		if err = s.run(ctx, w.dialect.write); !busy(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// rollback undoes the transaction, unless SQLite has done so by itself.
+func (w *writer) rollback(ctx context.Context, s *session) error {
+	s.posted, s.wrong = s.posted[:0], nil
+	if s.lost() {
+		return nil
+	}
+	err := s.run(ctx, "ROLLBACK")
+	if err != nil && codeOf(err) == 1 { // SQLITE_ERROR: no transaction is active
+		return nil
+	}
+	return failed(w.place, "rollback", err)
+}
+
+// commit makes the transaction durable. An error that wraps storage.ErrUnsure
+// leaves open whether it is; after any other it is not.
+func (w *writer) commit(ctx context.Context, s *session) error {
+	var err error
+	for range busyTries {
+		if err = s.run(ctx, "COMMIT"); !busy(err) {
+			break
+		}
+	}
+	if w.committed != nil {
+		err = w.committed(err)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !undecided(err):
+		return errors.Join(failed(w.place, "commit", err), w.rollback(ctx, s))
+	case codeOf(err) != 0:
+		err = failed(w.place, "commit", err)
+		w.breakDown(err)
+		return fmt.Errorf("%w: %w: %w", storage.ErrUnsure, ErrBroken, err)
+	default:
+		return fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
+	}
+}
