@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // dueHeap holds the runs that are due at some time, nearest first. What a run
@@ -103,27 +101,4 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		due = append(due, one)
 		traffic.Take(r.lane(), 1)
 	}
-}
-
-// ClaimNew returns a claim that makes a run with its first Commit, and the run as
-// it will have been made: until then there is none, and nobody is kept from making it.
-// So a run that is begun at once costs one transaction, and is never there without
-// having begun. It returns ErrInvalid for a run that cannot be created.
-func ClaimNew(run Run) (Claim, *Snapshot, error) {
-	if err := run.Check(); err != nil {
-		return Claim{}, nil, err
-	}
-	made := run.New()
-	made.Created, made.Updated = made.Created.Truncate(time.Microsecond).UTC(), made.Created.Truncate(time.Microsecond).UTC()
-	claim := ClaimLater(&made)
-	claim.New = &made
-	begun := made
-	begun.Due = time.Time{}
-	return claim, &Snapshot{Run: begun}, nil
-}
-
-// ClaimLater returns a claim that begins with the next commit of the run as it is
-// stored. For those who write stores.
-func ClaimLater(run *Run) Claim {
-	return Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Bell: run.Bell}
 }

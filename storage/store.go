@@ -56,25 +56,6 @@ func (e *OwnedError) Error() string {
 	return fmt.Sprintf("storage: run %q is owned by process %d on %s, which is alive", e.Run, e.Owner.PID, e.Owner.Host)
 }
 
-// A Claim is the right to write a run as its owner. It is handed out by Begin
-// and holds until the next Begin or Step of the run. One that is handed out by
-// Due, or by ClaimNew, begins with its first Commit.
-type Claim struct {
-	Run   string
-	Fence int64
-	ID    string
-
-	Begins int64 // number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
-	Bell   int64 // by Due: the bell as it was loaded
-	New    *Run  // by ClaimNew: what the first commit makes; it is not changed
-}
-
-// BeginsWith reports whether the claim begins with that checkpoint.
-func (c *Claim) BeginsWith(cp *Checkpoint) bool { return c.Begins > 0 && c.Begins == cp.Head.Seq+1 }
-
-// Makes reports whether the claim's run is made with that checkpoint.
-func (c *Claim) Makes(cp *Checkpoint) bool { return c.New != nil && c.BeginsWith(cp) }
-
 // A Due run wants to be driven.
 type Due struct {
 	Run      string // its id

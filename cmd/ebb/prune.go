@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,20 +78,17 @@ func (s *session) prunable(ctx context.Context, store storage.Store, policy rete
 func (s *session) prune(ctx context.Context, policy retention) error {
 	// Looked at first: a database that is not there is not made for this.
 	var ids []string
-	err := s.reading(ctx, func(store storage.Store) error {
-		return outdated(ctx, store, policy, func(run *storage.Run) error { ids = append(ids, run.ID); return nil })
+	err := s.reading(ctx, func(store storage.Store) (err error) {
+		ids, err = outdatedRuns(ctx, store, policy)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	pruned, ended, given := 0, 0, int64(0)
+	var done pruned
 	err = s.withFile(ctx, func(store *sqlstore.Store) (err error) {
-		if pruned, err = purge(ctx, store, ids); err != nil {
-			return unreachable(err)
-		}
-		if ended, err = pruneJobs(ctx, store, policy, time.Now()); err == nil && pruned+ended > 0 {
-			given, err = store.Vacuum(ctx)
-		}
+		p := pruner{store: store, policy: policy, tidy: store.Vacuum}
+		done, err = p.purge(ctx, ids)
 		return unreachable(err)
 	})
 	if err != nil {
@@ -103,26 +99,20 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 			Pruned int   `json:"pruned"`
 			Jobs   int   `json:"jobs"`
 			Bytes  int64 `json:"bytes"` // given back to the file system
-		}{pruned, ended, given})
+		}{done.runs, done.jobs, done.bytes})
 	}
 	jobs := ""
-	if ended > 0 {
-		jobs = " and " + count(ended, "job")
+	if done.jobs > 0 {
+		jobs = " and " + count(done.jobs, "job")
 	}
-	_, err = fmt.Fprintf(s.out, "%s%s deleted, %.1f MB given back\n", count(pruned, "run"), jobs, float64(given)/1e6)
+	_, err = fmt.Fprintf(s.out, "%s%s deleted, %.1f MB given back\n", count(done.runs, "run"), jobs, float64(done.bytes)/1e6)
 	return err
 }
 
-// purge deletes runs, a few at a time.
-func purge(ctx context.Context, store storage.Store, ids []string) (purged int, err error) {
-	for batch := range slices.Chunk(ids, purgeBatch) {
-		n, err := store.Purge(ctx, batch...)
-		if err != nil {
-			return purged, err
-		}
-		purged += n
-	}
-	return purged, nil
+// outdatedRuns returns the ids of the runs that are not to be kept.
+func outdatedRuns(ctx context.Context, store storage.Store, policy retention) (ids []string, err error) {
+	err = outdated(ctx, store, policy, func(run *storage.Run) error { ids = append(ids, run.ID); return nil })
+	return ids, err
 }
 
 // pruneJobs deletes the jobs that ended longer ago than they are to be kept, and

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -37,28 +38,43 @@ func (p *pruner) run(ctx context.Context) {
 			return
 		}
 		wait = pruneEvery
-		runs, jobs, err := p.prune(ctx)
+		done, err := p.prune(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			p.log.Error("what is outdated could not be deleted", "runs", runs, "jobs", jobs, "error", err)
-		case runs+jobs > 0:
-			p.log.Info("what was outdated is deleted", "runs", runs, "jobs", jobs)
+			p.log.Error("what is outdated could not be deleted", "runs", done.runs, "jobs", done.jobs, "error", err)
+		case done.runs+done.jobs > 0:
+			p.log.Info("what was outdated is deleted", "runs", done.runs, "jobs", done.jobs)
 		}
 	}
 }
 
-func (p *pruner) prune(ctx context.Context) (runs, jobs int, err error) {
-	var ids []string
-	err = outdated(ctx, p.store, p.policy, func(run *storage.Run) error { ids = append(ids, run.ID); return nil })
-	if err == nil {
-		runs, err = purge(ctx, p.store, ids)
+func (p *pruner) prune(ctx context.Context) (done pruned, err error) {
+	ids, err := outdatedRuns(ctx, p.store, p.policy)
+	if err != nil {
+		return done, err
 	}
-	if err == nil {
-		jobs, err = pruneJobs(ctx, p.store, p.policy, time.Now())
+	return p.purge(ctx, ids)
+}
+
+// pruned is what was deleted.
+type pruned struct {
+	runs, jobs int
+	bytes      int64 // given back to the file system
+}
+
+// purge deletes runs, a few at a time, and the jobs that are outdated.
+func (p *pruner) purge(ctx context.Context, ids []string) (done pruned, err error) {
+	for batch := range slices.Chunk(ids, purgeBatch) {
+		n, err := p.store.Purge(ctx, batch...)
+		if err != nil {
+			return done, err
+		}
+		done.runs += n
 	}
-	if err == nil && runs+jobs > 0 {
-		_, err = p.tidy(ctx)
+	done.jobs, err = pruneJobs(ctx, p.store, p.policy, time.Now())
+	if err == nil && done.runs+done.jobs > 0 {
+		done.bytes, err = p.tidy(ctx)
 	}
-	return runs, jobs, err
+	return done, err
 }

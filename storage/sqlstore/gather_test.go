@@ -5,27 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/ebbflow/ebb/internal/postgrestest"
 )
 
 // TestServerGather lets many write at once, some of whom share a transaction with nobody:
 // each gets its turn, and none is left waiting while there is a free lane.
 func TestServerGather(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.DSN(t)
-	if _, err := Migrate(t.Context(), dsn); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s, _ := openOnServer(t)
 	const writers, writes = 40, 25
 	var done atomic.Int64
 	var wg sync.WaitGroup

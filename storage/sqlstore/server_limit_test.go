@@ -9,11 +9,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestServerLimitRace sets a limit while a run is being made that it counts: the run
-// is counted, whichever of the two comes first.
-func TestServerLimitRace(t *testing.T) {
-	t.Parallel()
-	dsn := postgrestest.DSN(t)
+// openOnServer opens a database of the test's own on a server.
+func openOnServer(t *testing.T) (s *Store, dsn string) {
+	t.Helper()
+	dsn = postgrestest.DSN(t)
 	if _, err := Migrate(t.Context(), dsn); err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +20,19 @@ func TestServerLimitRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return s, dsn
+}
+
+// TestServerLimitRace sets a limit while a run is being made that it counts: the run
+// is counted, whichever of the two comes first.
+func TestServerLimitRace(t *testing.T) {
+	t.Parallel()
+	s, dsn := openOnServer(t)
 	admin := postgrestest.Connect(t, dsn)
 	made, commit := make(chan struct{}), make(chan struct{})
 	creates, limits := make(chan error, 1), make(chan error, 1)
