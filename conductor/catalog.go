@@ -135,7 +135,7 @@ func (c *serving) defined(ctx context.Context, hash string) (flow.Node, error) {
 	}
 	def, err := c.store.Definition(ctx, hash)
 	if err != nil {
-		return nil, err
+		return nil, ofStore(err)
 	}
 	l := c.language(def.Language)
 	if l == nil {
@@ -168,7 +168,7 @@ func (c *serving) wanted(ctx context.Context, j *storage.Job) (root flow.Node, d
 	}
 	list, err := c.store.Definitions(ctx, j.Flow)
 	if err != nil {
-		return nil, "", err
+		return nil, "", ofStore(err)
 	}
 	for i := range list {
 		if j.Version == 0 || list[i].Version == j.Version {
@@ -181,6 +181,15 @@ func (c *serving) wanted(ctx context.Context, j *storage.Job) (root flow.Node, d
 		what = fmt.Sprintf("version %d of %s", j.Version, what)
 	}
 	return nil, "", fmt.Errorf("%w: %s is neither in the catalog, which has %s, nor a stored definition", errUnknown, what, c.names())
+}
+
+// ofStore tells an error of the store, which says nothing about the definition that it
+// was asked for, from one of that definition.
+func ofStore(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return &engine.StoreError{Err: err}
 }
 
 // errUnknown is returned for what another conductor may know.

@@ -345,3 +345,30 @@ func TestForeignRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestUndrivable: runs that cannot be driven here, whatever the reason, take nobody's
+// place, and are tried again now and then.
+func TestUndrivable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		for i := range 4 {
+			if err := store.Create(t.Context(), storage.Run{ID: fmt.Sprint("lame-", i), Flow: "trip", Due: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
+		var tried atomic.Int32
+		catalog := conductor.NewCatalog().Add(1, trip("trip", nothing)).TasksOf(func(run *storage.Run) (engine.Tasks, error) {
+			if run.Job == "" && tried.Add(1) < 1000 { // or it would be tried for ever
+				return nil, errors.New("the folder is not there")
+			}
+			return nil, nil //nolint:nilnil // those of the engine
+		})
+		serve(t, store, catalog, 90*time.Second, conductor.WithSlots(2))
+		wantJob(t, store, "a", states.JobComplete, "")
+		if n := tried.Load(); n != 8 {
+			t.Errorf("four runs that cannot be driven were tried %d times within 90 s, want 8", n)
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -66,6 +67,37 @@ func TestOutage(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestOneErrorOfStore: a store that does not answer once, whatever it is asked just
+// then, parks no job.
+func TestOneErrorOfStore(t *testing.T) {
+	t.Parallel()
+	const calls = 12 // that a job takes, and some more
+	for n := range calls {
+		synctest.Test(t, func(t *testing.T) {
+			records := storage.Memory()
+			var made int
+			var failed storagetest.Call
+			store := storagetest.Faulty(records, func(c storagetest.Call) (f storagetest.Fault) {
+				if made++; made == n+1 {
+					failed, f.Err = c, errors.New("connection reset")
+				}
+				return f
+			})
+			if _, err := records.PutDefinition(t.Context(), storage.Definition{Hash: "h", Name: "trip", Language: "toy"}); err != nil {
+				t.Fatal(err)
+			}
+			catalog := conductor.NewCatalog().Language("toy", func(_ context.Context, def storage.Definition) (flow.Node, error) {
+				return trip(def.Name, nothing), nil
+			})
+			post(t, records, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
+			serve(t, store, catalog, 10*time.Minute, conductor.WithSlots(1))
+			if j, err := records.Job(t.Context(), "a"); err != nil || j.State != states.JobComplete {
+				t.Errorf("%s failed once, and the job is %v, %v (%v)", failed.Method, j.State, j.Failure, err)
+			}
+		})
+	}
 }
 
 // TestHealth asks as a supervisor would.

@@ -182,8 +182,8 @@ type server struct {
 	busy map[string]bool // those being driven; true when they were left out since
 }
 
-// lookForOthers is how long a run is left alone whose flow is not known here, or has
-// changed.
+// lookForOthers is how long a run is left alone that cannot be driven here, as its flow
+// is not known or has changed, or its tasks are not there.
 const lookForOthers = time.Minute
 
 // lookAgain is the pause between looks for runs that are due, when nothing rings.
@@ -298,25 +298,29 @@ func (s *server) drive(ctx, driving context.Context, due *Fresh) {
 		err = due.Refused(driving, err)
 	}
 	<-s.slots
-	var owned *storage.OwnedError
-	var store *StoreError
-	switch {
-	case errors.As(err, &owned), errors.Is(err, ErrStopped), errors.Is(err, ErrWaiting):
-	case errors.Is(err, storage.ErrFenced): // somebody was faster, or told it something
-	case errors.Is(err, storage.ErrLimited): // somebody was faster, and has its place
-	case errors.As(err, &store), errors.Is(err, ErrChanged), errors.Is(err, storage.ErrNotFound):
-		pause := lookAgain
-		if store == nil { // it is another program's
-			pause = lookForOthers
-		}
-		s.e.log.Error("a run cannot be driven", "run", due.Run, "error", err)
-		t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-		}
+	if err == nil || isRest(err) || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrLimited) {
+		return // also when somebody was faster, told it something, or has its place
 	}
+	pause := lookForOthers
+	if _, ok := errors.AsType[*StoreError](err); ok {
+		pause = lookAgain
+	}
+	s.e.log.Error("a run cannot be driven", "run", due.Run, "error", err)
+	t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// isRest reports whether an error says how the driving of a run came to its end.
+func isRest(err error) bool {
+	var owned *storage.OwnedError
+	var reverted *RevertedError
+	var failed *FailedError
+	return errors.As(err, &owned) || errors.As(err, &reverted) || errors.As(err, &failed) ||
+		errors.Is(err, ErrStopped) || errors.Is(err, ErrWaiting) || errors.Is(err, ErrSuspended)
 }
 
 // goOn is the engine's, but for a panic of an observer, which ends the driving of

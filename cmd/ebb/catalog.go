@@ -51,22 +51,33 @@ func (c *catalog) machineOf(ctx context.Context, run *storage.Run) (machine, err
 // machine returns the machine of a stored definition.
 func (c *catalog) machine(ctx context.Context, hash string) (machine, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if m := c.machines[hash]; m != nil {
+	m := c.machines[hash]
+	c.mu.Unlock()
+	if m != nil {
 		return m, nil
 	}
 	def, err := c.store.Definition(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	m, err := parseStored(&def)
+	return c.parsed(&def)
+}
+
+// parsed returns the machine of a definition that was read.
+func (c *catalog) parsed(def *storage.Definition) (machine, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.machines[def.Hash]; m != nil {
+		return m, nil
+	}
+	m, err := parseStored(def)
 	if err != nil {
 		return nil, err
 	}
 	if c.machines == nil {
 		c.machines = map[string]machine{}
 	}
-	c.machines[hash] = m
+	c.machines[def.Hash] = m
 	return m, nil
 }
 

@@ -191,8 +191,8 @@ func (s *session) deployed(files []string) ([]*definition, error) {
 // tasks that they were begun with; those of jobs have the defaults.
 func (s *session) served(store storage.Store, defaults beginning) *conductor.Catalog {
 	named := &catalog{store: store}
-	compile := func(ctx context.Context, def storage.Definition) (flow.Node, error) {
-		m, err := named.machine(ctx, def.Hash)
+	compile := func(_ context.Context, def storage.Definition) (flow.Node, error) {
+		m, err := named.parsed(&def)
 		if err != nil {
 			return nil, fmt.Errorf("definition %q, version %d: %w", def.Name, def.Version, err)
 		}
