@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +16,11 @@ import (
 
 // claim compares how many jobs that do nothing are claimed and finished in a second.
 func claim(ctx context.Context) error {
-	for _, text := range strings.Split(*workers, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return err
-		}
+	counts, err := numbers(*workers)
+	if err != nil {
+		return err
+	}
+	for _, n := range counts {
 		var ours, theirs []float64
 		for range *rounds {
 			for _, one := range []struct {

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,6 +32,8 @@ var (
 	rounds  = flag.Int("rounds", 5, "how often each is measured")
 	number  = flag.Int("jobs", 10_000, "how many jobs a round has")
 	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
+	many    = flag.String("conductors", "1,2,4,8", "how many conductors serve one database, several after each other")
+	slots   = flag.Int("slots", 0, "how many runs each conductor drives at once; 0 shares 800 among them")
 	early   = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
 )
 
@@ -46,6 +49,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// numbers returns those of a list, which commas part.
+func numbers(list string) (all []int, err error) {
+	for _, text := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 func isServer() bool { return strings.HasPrefix(*dsn, "postgres") }

@@ -90,11 +90,14 @@ func start(ctx context.Context) error {
 	return stop()
 }
 
-// conductors measures how many steps a second 1, 2, 4 and 8 conductors make of one
-// database, in turns.
+// conductors measures how many steps a second so many conductors make of one database, in
+// turns.
 func conductors(ctx context.Context) error {
 	const perRun = 5
-	counts := []int{1, 2, 4, 8}
+	counts, err := numbers(*many)
+	if err != nil {
+		return err
+	}
 	rates := map[int][]float64{}
 	for range *rounds {
 		for _, n := range counts {
@@ -111,10 +114,19 @@ func conductors(ctx context.Context) error {
 		best = max(best, m)
 	}
 	for _, n := range counts {
-		m := told(fmt.Sprintf("%d conductors, steps", n), rates[n])
+		m := told(fmt.Sprintf("%d conductors of %d slots, steps", n, slotsOf(n)), rates[n])
 		fmt.Printf("%-40s %10.2f of the best\n", "", m/best)
 	}
 	return nil
+}
+
+// slotsOf returns how many runs each of n conductors drives at once.
+func slotsOf(n int) int {
+	const shared = 800
+	if *slots > 0 {
+		return *slots
+	}
+	return shared / n
 }
 
 func conducted(ctx context.Context, n, perRun int) (float64, error) {
@@ -137,7 +149,7 @@ func conducted(ctx context.Context, n, perRun int) (float64, error) {
 	}
 	begun := time.Now()
 	var done atomic.Int64
-	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() { done.Add(1) }) }, 800/n)
+	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() { done.Add(1) }) }, slotsOf(n))
 	if err != nil {
 		return 0, err
 	}

@@ -38,7 +38,7 @@ const (
 	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
 	claimJob        = setClaimed + `claim = ?, owner = ?, lease = ? WHERE n = ?`
 	// claimedSo are the jobs of one claim.
-	claimedSo = selectJobs + ` WHERE owner = ? AND claim = ? AND state = 1`
+	claimedSo = selectJobs + ` WHERE owner = ? AND owner <> '' AND claim = ? AND state = 1`
 )
 
 // claimPlainOf claims those that are found so. ?6 is the time.
@@ -147,11 +147,6 @@ func unclaim(ctx context.Context, w *session) error {
 	}
 	w.freed = true
 	before := w.changed
-	if w.dialect.inOrder != "" { // a server that does not know how many are free would sort them all for each claim
-		if err := w.post(ctx, nil, w.dialect.inOrder); err != nil {
-			return err
-		}
-	}
 	for _, free := range [...]string{jobsDue, jobsAbandoned} {
 		query, args := w.dialect.atTime(free, "?1")
 		if err := w.post(ctx, nil, query, args...); err != nil {

@@ -24,7 +24,6 @@ type dialect struct {
 	rang     string                    // asks how far the letters have come that can be seen
 	owners   string                    // lists the owners
 	skip     string                    // ends a query that locks what it selects, but for what others have locked
-	inOrder  string                    // has what is selected by an index read in its order, until the transaction ends; "" where it is
 	plain    string                    // claims jobs, see claimPlain
 	strike   string                    // says that an owner is dead, unless it has shown itself since
 	patience time.Duration             // how long one answer is waited for; 0 where the database is at hand
@@ -59,7 +58,6 @@ var serverDialect = &dialect{
 	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
 	owners:   `SELECT id, host, pid, started, seen, machine, lease, lease > ` + serverClock + ` AS leased FROM owners`,
 	skip:     ` FOR UPDATE SKIP LOCKED`,
-	inOrder:  `SET LOCAL enable_bitmapscan = off`,
 	plain:    claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
 	strike:   `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
 }
@@ -79,6 +77,7 @@ const serverClock = `CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIG
 // postgresSpellings are the words that PostgreSQL has for something else.
 var postgresSpellings = strings.NewReplacer(
 	"CROSS JOIN", "JOIN", // which in SQLite fixes the order
+	"IN (SELECT value FROM json_each(?))", "= ANY (ARRAY(SELECT json_array_elements_text(CAST(? AS JSON))))", // as an array, or all rows may be read to find those
 	"json_each(?)", "json_array_elements_text(CAST(? AS JSON))",
 	"json_each(?5)", "json_each_text(CAST(?5 AS JSON))",
 	"json_each(?3)", "json_array_elements_text(CAST(?3 AS JSON))",

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -22,6 +23,9 @@ const (
 	leaveGuest = `DELETE FROM guests`
 )
 
+// usersPlanning gives users' own statements the server's settings, see planBy.
+var usersPlanning = "SET LOCAL " + strings.Join(planning, " TO DEFAULT; SET LOCAL ") + " TO DEFAULT"
+
 // lendServer is lend on a server.
 func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended bool, err error) {
 	var conn *stdlib.Conn
@@ -32,6 +36,9 @@ func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended 
 		return false, err
 	}
 	if _, err := s.conn.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)", s.guestPath); err != nil {
+		return false, err
+	}
+	if _, err := s.conn.ExecContext(ctx, usersPlanning); err != nil {
 		return false, err
 	}
 	if s.guestIdle != "" {

@@ -73,10 +73,11 @@ ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
 	// renewOwner finds no row when the owner was taken for dead.
 	renewOwner  = `UPDATE owners SET seen = ` + serverClock + `, lease = ` + serverClock + ` + ? WHERE id = ? AND lease > 0`
 	resignOwner = `UPDATE owners SET lease = 0 WHERE id = ?`
-	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id)`
-	// selectExpired lists the dead that left something.
-	selectExpired = ` o WHERE EXISTS (SELECT 1 FROM runs WHERE owner = o.id)
-  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND state = 1 AND lease > 0)`
+	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '')`
+	// selectExpired lists the dead that left something. OFFSET has the server look for the
+	// first row of each owner, and not for all that anybody owns.
+	selectExpired = ` o WHERE EXISTS (SELECT 1 FROM runs WHERE owner = o.id AND owner <> '' OFFSET 0)
+  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND owner <> '' AND state = 1 AND lease > 0 OFFSET 0)`
 )
 
 // ownerArgs are the arguments of keepOwner.

@@ -26,11 +26,12 @@ ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.ra
 	deleteLimit = `DELETE FROM limits WHERE flow = ? AND label = ?`
 
 	laneFields = `l.n, l.flow, l.labels`
-	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own.
+	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own; that
+	// hides the owner behind the number, or a server may begin with all runs that have none.
 	selectTraffic = `SELECT ` + laneFields + `, count(*) AS runs FROM runs r JOIN lanes l ON l.n = r.lane
 WHERE r.lane IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + laneFields
 	selectSoon = `SELECT ` + laneFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN lanes l ON l.n = r.lane
-WHERE r.owner = '' AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + laneFields
+WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + laneFields
 	// selectLanes jumps from lane to lane in which runs are due at some time.
 	selectLanes = `WITH RECURSIVE waiting (n) AS (
   SELECT min(lane) FROM runs WHERE lane IS NOT NULL AND due IS NOT NULL

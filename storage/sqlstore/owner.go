@@ -130,8 +130,8 @@ func remove(dead *filelock.Lock) error {
 }
 
 const (
-	freeRuns = `UPDATE runs SET owner = '', due = ?, lost = lost + ? WHERE owner = ?`
-	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1`
+	freeRuns = `UPDATE runs SET owner = '', due = ?, lost = lost + ? WHERE owner = ? AND owner <> ''`
+	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND owner <> '' AND state = 1`
 )
 
 // bury frees what a dead owner had: its runs are due now, and lost.

@@ -27,9 +27,10 @@ const (
 	// sawNothing is what could be seen before the first transaction.
 	sawNothing = "3:3:"
 
-	serverRung = `SELECT o.id AS run, l.n AS bell
-FROM letters l JOIN runs r ON r.n = l.run JOIN origins o ON o.n = l.run
-WHERE l.ring >= ? AND NOT pg_visible_in_snapshot(CAST(CAST(l.ring AS TEXT) AS xid8), CAST(CAST(? AS TEXT) AS pg_snapshot)) AND r.owner = ?
+	// serverRung looks for the run of each letter, as a join may begin with all runs.
+	serverRung = `SELECT (SELECT o.id FROM origins o WHERE o.n = l.run) AS run, l.n AS bell FROM letters l
+WHERE l.ring >= ? AND NOT pg_visible_in_snapshot(CAST(CAST(l.ring AS TEXT) AS xid8), CAST(CAST(? AS TEXT) AS pg_snapshot))
+  AND (SELECT r.owner FROM runs r WHERE r.n = l.run) = ?
 ORDER BY l.ring, l.n`
 )
 

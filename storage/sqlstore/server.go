@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
 )
@@ -66,14 +68,15 @@ func serverOf(dsn string) (*server, error) {
 	if name := q.Get("schema"); name != "" {
 		s.schema = name
 		q.Del("schema")
-		u.RawQuery = q.Encode()
 	}
 	if text := q.Get("lease"); text != "" {
 		if s.lease, err = time.ParseDuration(text); err != nil || s.lease < minLease {
 			return nil, fmt.Errorf("sqlstore: lease=%s in the DSN: want a duration of %v or more, such as 10s", text, minLease)
 		}
 		q.Del("lease")
-		u.RawQuery = q.Encode()
+	}
+	if len(q) < len(u.Query()) {
+		u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // which is no space to the driver
 	}
 	config, err := pgx.ParseConfig(u.String())
 	if err != nil {
@@ -107,7 +110,28 @@ func serverOf(dsn string) (*server, error) {
 	set("application_name", "ebb")
 	set("statement_timeout", millis(30*time.Second))
 	set("lock_timeout", millis(15*time.Second))
+	config.AfterConnect = planBy(config.RuntimeParams)
 	return s, nil
+}
+
+// planning is what keeps plans good that are made before the server has counted the rows
+// of a table, and kept after: all that Ebb asks has an index, by which it reads few rows in
+// their order. Then a scan of the table looks as cheap, for as long as there are few rows.
+var planning = []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort", "jit"}
+
+// planBy turns off what is in planning when a connection was made, but for what the DSN
+// or PGOPTIONS names. It is no parameter of the connection, so that users' own statements
+// can be given the server's setting, see lendServer.
+func planBy(given map[string]string) func(context.Context, *pgconn.PgConn) error {
+	var off strings.Builder
+	for _, name := range planning {
+		if given[name] == "" && !strings.Contains(given["options"], name) {
+			off.WriteString("SET " + name + " = off;")
+		}
+	}
+	return func(ctx context.Context, conn *pgconn.PgConn) error {
+		return conn.Exec(ctx, off.String()).Close()
+	}
 }
 
 // impatient bounds how long the server keeps what a process has locked that was cut

@@ -372,8 +372,9 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(*sq
 }
 
 const (
-	lockRun      = `SELECT r.n FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ? FOR UPDATE OF r`
-	lockRuns     = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n WHERE o.id IN (SELECT value FROM json_each(?)) ORDER BY r.n FOR UPDATE OF r`
+	lockRun  = `SELECT r.n FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ? FOR UPDATE OF r`
+	lockRuns = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n
+WHERE r.n = ANY (ARRAY(SELECT n FROM origins WHERE id IN (SELECT value FROM json_each(?)))) ORDER BY r.n FOR UPDATE OF r`
 	lockFreeRuns = lockRuns + ` SKIP LOCKED`
 	// lockFreeNumbers is given the form in which PostgreSQL writes arrays.
 	lockFreeNumbers = `SELECT n, fence FROM runs WHERE n = ANY (CAST(? AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`

@@ -13,7 +13,7 @@ ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, 
 	deleteTimer  = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
 	selectTimers = `SELECT o.id AS run, t.path, t.kind, t.incarnation, t.due
 FROM timers t JOIN runs r ON r.n = t.run JOIN origins o ON o.n = t.run
-WHERE t.due <= ? AND r.owner = '' ORDER BY t.due, o.id, t.path, t.kind LIMIT ? + 0`
+WHERE t.due <= ? AND CASE WHEN r.n = t.run THEN r.owner = '' END ORDER BY t.due, o.id, t.path, t.kind LIMIT ? + 0`
 	selectRunTimers = `SELECT ? AS run, path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
 )
 

@@ -1,0 +1,157 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// migratedTo returns a schema of the test's own, of which the server has not counted
+// anything yet.
+func migratedTo(t *testing.T) (dsn string) {
+	t.Helper()
+	dsn = postgrestest.DSN(t)
+	if _, err := Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// TestPlans lets a server that knows nothing of the tables say how it would run what Ebb
+// asks it all the time: each table is read by an index, in its order, and by a condition.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	server, err := serverOf(migratedTo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.open()
+	defer func() { _ = server.db.Close() }()
+	conn, err := server.db.Connx(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	asked := map[string]bool{}
+	for query, f := range forms {
+		asked[spellPostgres(query)], asked[f.text], asked[f.sure] = true, true, true
+	}
+	at := func(query, mark string) string { query, _ = serverDialect.atTime(query, mark); return query }
+	for _, query := range []string{
+		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectBell, takeRun, releaseRun,
+		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectLanes, selectTimers,
+		serverRung, ringRun, insertLetter, selectLetters, deleteLetter,
+		at(jobsDue, "?1"), at(jobsAbandoned, "?1"), at(anyFree, "?1"), at(serverDialect.plain, "?6"), claimedSo,
+		serverDialect.owners + selectExpired, freeRuns, freeJobs,
+	} {
+		asked[spellPostgres(query)] = true
+	}
+	for _, query := range slices.Sorted(maps.Keys(asked)) {
+		plan := explained(t, conn, query)
+		for i, line := range plan {
+			if wrong := wrongWith(line, plan[i+1:]); wrong != "" {
+				t.Errorf("%s:\n%s\n%s", wrong, query, strings.Join(plan, "\n"))
+			}
+		}
+	}
+}
+
+// wrongWith says what is wrong with a step of a plan; "" when nothing is. Limits and owners
+// are few, and indices of some rows only may be read as they are.
+func wrongWith(step string, inside []string) string {
+	_, index, by := strings.Cut(step, " using ")
+	index, _, _ = strings.Cut(index, " ")
+	whole := strings.HasSuffix(index, "_pkey") || strings.HasSuffix(index, "_key")
+	switch {
+	case strings.Contains(step, "Seq Scan on limits"), strings.Contains(step, "Seq Scan on owners"):
+		return ""
+	case strings.Contains(step, "Seq Scan"), strings.Contains(step, "Bitmap"):
+		return "a table is read as it lies"
+	case strings.Contains(step, "Sort  (") && !strings.Contains(step, "Incremental"):
+		return "all is sorted"
+	case by && whole && (len(inside) == 0 || !strings.Contains(inside[0], "Index Cond")):
+		return "a table is read from end to end, by " + index
+	}
+	return ""
+}
+
+// explained returns how the server runs a statement, whatever its arguments are.
+func explained(t *testing.T, conn *sqlx.Conn, text string) (plan []string) {
+	t.Helper()
+	ctx := t.Context()
+	if _, err := conn.ExecContext(ctx, "SET plan_cache_mode = force_generic_plan; PREPARE explained AS "+text); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	args := 0
+	if err := conn.GetContext(ctx, &args, "SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 'explained'"); err != nil {
+		t.Fatal(err)
+	}
+	nulls := ""
+	if args > 0 {
+		nulls = "(NULL" + strings.Repeat(", NULL", args-1) + ")"
+	}
+	if err := conn.SelectContext(ctx, &plan, "EXPLAIN EXECUTE explained"+nulls); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.ExecContext(ctx, "DEALLOCATE explained"); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// TestUsersPlanning plans a user's own statements by the server's settings, or those of the
+// DSN, and Ebb's before and after them by its own.
+func TestUsersPlanning(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]struct{ ebb, users string }{
+		"":                                  {"off", "on"},
+		"&enable_seqscan=on":                {"on", "on"},
+		"&enable_seqscan=off":               {"off", "off"},
+		"&options=-c%20enable_seqscan%3Don": {"on", "on"},
+	} {
+		s, err := Open(t.Context(), migratedTo(t)+given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := storage.Run{ID: "r", Flow: "f", Due: time.Now()}
+		if err := s.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		claim, _, err := s.Begin(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const ask = "SHOW enable_seqscan"
+		var users string
+		if _, err := s.Transact(t.Context(), claim, "k", func(tx *sql.Tx) (atom.Value, error) {
+			return nil, tx.QueryRowContext(t.Context(), ask).Scan(&users)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if users != want.users {
+			t.Errorf("%q: a user's statements are planned with enable_seqscan %s; want %s", given, users, want.users)
+		}
+		for range maxLanes { // each of them, or the same
+			var ebb string
+			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.get(ctx, &ebb, ask) }}); err != nil {
+				t.Fatal(err)
+			}
+			if ebb != want.ebb {
+				t.Errorf("%q: Ebb's statements are planned with enable_seqscan %s; want %s", given, ebb, want.ebb)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
