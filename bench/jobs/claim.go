@@ -57,38 +57,45 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	if err := post(ctx, board, *number, "nothing"); err != nil {
 		return 0, err
 	}
-	free := make(chan struct{}, workers)
+	free := make(chan chan struct{}, workers) // each with what is closed once it may begin another job
+	for range workers {
+		ready := make(chan struct{})
+		close(ready)
+		free <- ready
+	}
 	var done atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	begun := time.Now()
 	for done.Load() < int64(*number) && ctx.Err() == nil {
-		free <- struct{}{}
+		idle := []chan struct{}{<-free}
 		runtime.Gosched() // whose jobs ended together are free together
-		n := 1
-		for more := true; more; {
-			select {
-			case free <- struct{}{}:
-				n++
-			default:
-				more = false
-			}
+		for len(free) > 0 {
+			idle = append(idle, <-free)
 		}
-		claims, err := board.Claim(ctx, jobs.Want{Limit: n})
+		claims, err := board.Claim(ctx, jobs.Want{Limit: len(idle)})
 		if err != nil {
 			return 0, err
 		}
-		for range n - len(claims) {
-			<-free
-		}
-		for _, c := range claims {
+		for i, ready := range idle {
+			if i >= len(claims) {
+				free <- ready
+				continue
+			}
 			g.Go(func() error {
-				if *early {
-					<-free
-				} else {
-					defer func() { <-free }()
+				<-ready
+				next := make(chan struct{})
+				switch {
+				case *early:
+					close(next)
+					free <- next
+				case *ahead:
+					defer close(next)
+					free <- next
+				default:
+					defer func() { close(next); free <- next }()
 				}
 				defer done.Add(1)
-				return board.Finish(ctx, c)
+				return board.Finish(ctx, claims[i])
 			})
 		}
 		if len(claims) == 0 { // the last ones are being finished

@@ -2,6 +2,7 @@
 // second beside River, how soon a posted one starts, and what more conductors bring.
 //
 //	go run . -dsn postgres://… claim        # Ebb and River in turns
+//	go run . -dsn postgres://… bare         # what one connection makes of the same rows, as the bound
 //	go run . -dsn postgres://… start        # or -dsn sqlite:PATH
 //	go run . -dsn postgres://… conductors
 //
@@ -34,15 +35,16 @@ var (
 	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
 	many    = flag.String("conductors", "1,2,4,8", "how many conductors serve one database, several after each other")
 	slots   = flag.Int("slots", 0, "how many runs each conductor drives at once; 0 shares 800 among them")
+	ahead   = flag.Bool("ahead", false, "the next job of an Ebb's worker is claimed while the end of its job is written, and begun once that is in the database")
 	early   = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
 )
 
 func main() {
 	flag.Parse()
-	measures := map[string]func(context.Context) error{"claim": claim, "start": start, "conductors": conductors}
+	measures := map[string]func(context.Context) error{"claim": claim, "bare": bare, "start": start, "conductors": conductors}
 	measure := measures[flag.Arg(0)]
 	if measure == nil {
-		fmt.Fprintln(os.Stderr, "usage: jobs [-dsn DSN] claim | start | conductors")
+		fmt.Fprintln(os.Stderr, "usage: jobs [-dsn DSN] claim | bare | start | conductors")
 		os.Exit(2)
 	}
 	if err := measure(context.Background()); err != nil {

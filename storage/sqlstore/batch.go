@@ -25,19 +25,19 @@ const (
 	conflictWait  = 2 * time.Millisecond
 )
 
-// write sets the results of a batch, but for those that come late: somebody else
-// is writing their runs, so that they would hold up the others.
-func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []*write) {
+// write sets the results of a batch.
+func (w *writer) write(ctx context.Context, s *session, batch []*write) {
 	if batch[0].bare {
 		batch[0].err = failed(w.place, "read", batch[0].do(ctx, s))
-		return nil
+		return
 	}
-	batch, late, spoilt, err := w.transact(ctx, s, batch)
+	batch, spoilt, err := w.transact(ctx, s, batch)
 	if spoilt && err == nil && len(batch) > 1 {
 		// One of them wrote something and then failed. It is looked for by halves, so
 		// that the others go on.
-		late = append(late, w.write(ctx, s, batch[:len(batch)/2])...)
-		return append(late, w.write(ctx, s, batch[len(batch)/2:])...)
+		w.write(ctx, s, batch[:len(batch)/2])
+		w.write(ctx, s, batch[len(batch)/2:])
+		return
 	}
 	rings := false
 	for _, one := range batch {
@@ -52,37 +52,36 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (late []
 	if rings { // once for all: whoever is woken looks for all that was committed
 		w.ring()
 	}
-	return late
 }
 
 // transact runs a batch in one transaction, and again when the database could not
 // decide between it and another one, or the connection was lost before the COMMIT:
-// then nothing was done. It returns whose transaction it was and who
-// came late. The error is that of all in it; spoilt says that one of them failed
-// after it had written something, and that nothing was committed.
-func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+// then nothing was done. It returns whose transaction it was. The error is that of
+// all in it; spoilt says that one of them failed after it had written something, and
+// that nothing was committed.
+func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch []*write, spoilt bool, err error) {
 	for try := 1; ; try++ {
-		batch, late, spoilt, err = w.attempt(ctx, s, all)
+		batch, spoilt, err = w.attempt(ctx, s, all)
 		why := err
 		if spoilt && err == nil && len(batch) == 1 {
 			why = batch[0].err
 		}
 		again := conflicts(why) || cut(why) && w.connect != nil && s.lost()
 		if !again || errors.Is(why, storage.ErrUnsure) || try == conflictTries {
-			return batch, late, spoilt, err
+			return batch, spoilt, err
 		}
 		if err := wait(ctx, rand.N(conflictWait<<try)); err != nil { //nolint:gosec // only a pause
-			return batch, late, false, err
+			return batch, false, err
 		}
 	}
 }
 
-func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, late []*write, spoilt bool, err error) {
+func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch []*write, spoilt bool, err error) {
 	if err := w.mend(ctx, s); err != nil {
-		return all, nil, false, err
+		return all, false, err
 	}
 	if err := w.turns.enter(); err != nil {
-		return all, nil, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
+		return all, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
 	}
 	defer func() {
 		wanted, left := w.turns.leave()
@@ -92,7 +91,7 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, 
 		w.pace.left(wanted)
 	}()
 	if err := w.begin(ctx, s); err != nil {
-		return all, nil, false, failed(w.place, "begin", err)
+		return all, false, failed(w.place, "begin", err)
 	}
 	ended := false
 	defer func() {
@@ -100,23 +99,23 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch, 
 			_ = w.rollback(ctx, s)
 		}
 	}()
-	batch, late, err = w.lock(ctx, s, all)
+	batch, err = w.lock(ctx, s, all)
 	if err != nil {
 		spoilt, err = true, w.spoil(ctx, s, all, err)
 	} else {
 		spoilt, err = w.finish(ctx, s, batch)
 	}
 	ended = true
-	return batch, late, spoilt, err
+	return batch, spoilt, err
 }
 
 // lock locks the rows of the runs that a batch writes, in one order for all, and
-// returns whose could be locked: those that somebody else is writing go alone. Who
+// returns whose could be locked: those that somebody else is writing fail with errHeld. Who
 // takes a run over that somebody else was faster to take, or is about to change, has
 // lost it, and costs the others nothing.
-func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, late []*write, err error) {
+func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch []*write, err error) {
 	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
-		return all, nil, nil
+		return all, nil
 	}
 	var runs []string
 	known := map[int64]string{}
@@ -129,10 +128,10 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 	}
 	fences, err := s.lockNumbers(ctx, known)
 	if err != nil {
-		return all, nil, err
+		return all, err
 	}
 	if err := s.lockRuns(ctx, runs, len(all) > 1); err != nil || len(all) == 1 {
-		return all, nil, err
+		return all, err
 	}
 	held := make(map[string]bool, len(s.held))
 	for _, run := range s.held {
@@ -144,12 +143,12 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch, lat
 		case one.takes && (!locked || fences[one.number] != one.fence):
 			one.err = fmt.Errorf("%w: run %q", storage.ErrFenced, one.runs[0])
 		case !locked:
-			late = append(late, one)
+			one.err = errHeld
 		default:
 			batch = append(batch, one)
 		}
 	}
-	return batch, late, nil
+	return batch, nil
 }
 
 // finish does the writes of a batch and ends the transaction.
@@ -163,11 +162,8 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	if err := s.reserve(ctx, makes); err != nil {
 		return true, w.spoil(ctx, s, batch, err)
 	}
-	if ended, spoilt, err := w.do(ctx, s, batch); ended {
-		if s.ended && s.changed != start {
-			w.counts.commit(s.changed-start, s.written-written)
-		}
-		return spoilt, err
+	if spoilt, err := w.do(ctx, s, batch); spoilt {
+		return true, err
 	}
 	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
 	if s.changed == start {
@@ -199,61 +195,39 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	return false, nil
 }
 
-// do does the writes of a batch, and reports whether that has ended the transaction: with
-// the last of them, or as one of them failed.
-func (w *writer) do(ctx context.Context, s *session, batch []*write) (ended, spoilt bool, err error) {
-	batch, closes := w.closing(batch)
-	for i, one := range batch {
+// do does the writes of a batch, and reports whether one of them failed in such a way that
+// the transaction was undone.
+func (w *writer) do(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
+	for _, one := range batch {
 		before := s.changed
-		s.closing = closes && i == len(batch)-1
 		one.err = one.do(ctx, s)
-		switch {
-		case s.ended:
-			return true, false, nil
-		case s.closing && one.err != nil && (s.lost() || stateOf(one.err) != "" && undecided(one.err)):
-			_ = w.rollback(ctx, s) // what it was undone by is not known
-			return true, false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", one.err))
-		case s.wrong != nil: // with this one, or one before it
-			return true, true, w.spoil(ctx, s, batch, s.wrong)
+		if s.wrong != nil { // with this one, or one before it
+			return true, w.spoil(ctx, s, batch, s.wrong)
 		}
 		if errors.Is(one.err, errUnpassed) && s.changed == before {
 			one.err = one.judge(ctx, s)
 		}
 		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
-			return true, true, w.spoil(ctx, s, batch, one.err)
+			return true, w.spoil(ctx, s, batch, one.err)
 		}
 		one.err = failed(w.place, "write", one.err)
 	}
-	return false, false, nil
-}
-
-// closing returns a batch in which a write is the last whose last query may be sent with
-// the COMMIT, if there is one, and all can be done once more when nobody heard whether they
-// were done.
-func (w *writer) closing(batch []*write) (ordered []*write, closes bool) {
-	last := slices.IndexFunc(batch, func(one *write) bool { return one.closes })
-	if last < 0 || !w.dialect.posts || w.committed != nil || slices.ContainsFunc(batch, func(one *write) bool { return !one.closes && !one.settled }) {
-		return batch, false
-	}
-	ordered = slices.Clone(batch)
-	end := len(ordered) - 1
-	ordered[last], ordered[end] = ordered[end], ordered[last]
-	return ordered, true
+	return false, nil
 }
 
 // seals reports whether a batch ends with one round trip. When the connection is lost
 // in it, nobody can tell whether it was done. So the database has been heard before in
-// this transaction, or all can be offered once more.
+// this transaction, or all will be done once more.
 func (w *writer) seals(s *session, batch []*write) bool {
 	if !w.dialect.posts || w.committed != nil || !s.sealable() {
 		return false
 	}
-	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.checkpoint && !one.settled || one.alone })
+	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.again })
 }
 
 // seal sends what is left of a batch and makes it durable.
 func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	err = s.exchange(ctx, nil, true)
+	err = s.exchange(ctx, &posted{query: "COMMIT"}, true)
 	switch {
 	case err == nil:
 		return false, nil
@@ -287,7 +261,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
 	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
-	s.freed, s.moment, s.closing, s.ended = false, time.Time{}, false, false
+	s.freed, s.moment = false, time.Time{}
 	if w.dialect.posts {
 		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
 		return nil

@@ -50,10 +50,12 @@ func claimPlainOf(found string) string {
 type claiming struct {
 	storage.JobClaim
 	id, owner string
+	jobs      []storage.Job
+	misread   error // of jobs that are claimed
 }
 
 // ClaimJobs claims jobs.
-func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []storage.Job, err error) {
+func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.Job, err error) {
 	if s.readOnly {
 		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
@@ -73,64 +75,62 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (claimed []st
 	c := claiming{JobClaim: q, id: uuid.NewString(), owner: s.owner.ID}
 	c.Limit = max(q.Limit, 1)
 	if len(c.Labels) == 0 && !s.rated.Load() {
-		claimed, err = s.claimBy(ctx, &c, claimPlain)
+		err = s.claimBy(ctx, &c, claimPlain)
 	}
-	if len(claimed) == 0 && err == nil { // there may be rates
-		claimed, err = s.claimBy(ctx, &c, s.claimLooking)
+	if len(c.jobs) == 0 && err == nil { // there may be rates
+		err = s.claimBy(ctx, &c, s.claimLooking)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for i := range claimed {
-		if j := &claimed[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
+	for i := range c.jobs {
+		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
 			s.writer.counts.found.Add(1)
 		}
 	}
-	s.jobsFound.Store(len(claimed) > 0)
-	return claimed, nil
+	s.jobsFound.Store(len(c.jobs) > 0)
+	return c.jobs, nil
 }
 
 // claimBy claims in one of the ways. When the answer of the database is lost, it looks what
 // was claimed, and if that is nothing claims again. What the server claims only after that
 // look waits until the lease has run out.
-func (s *Store) claimBy(
-	ctx context.Context, c *claiming, way func(context.Context, *session, *claiming) ([]storage.Job, error),
-) (claimed []storage.Job, err error) {
+func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Context, *session, *claiming) error) error {
 	for try := 1; ; try++ {
-		err := s.update(ctx, &write{closes: true, do: func(ctx context.Context, w *session) (err error) {
-			if err = unclaim(ctx, w); err == nil {
-				claimed, err = way(ctx, w, c)
+		err := s.update(ctx, &write{again: true, do: func(ctx context.Context, w *session) error {
+			if err := unclaim(ctx, w); err != nil {
+				return err
 			}
-			return err
+			return way(ctx, w, c)
 		}})
 		if err == nil {
-			return claimed, nil
+			return failed(s.place, "read", c.misread)
 		}
 		if !errors.Is(err, storage.ErrUnsure) || errors.Is(err, ErrBroken) || try == conflictTries {
-			return nil, err
+			return err
 		}
 		looked := s.glance(ctx, func(r *session) error {
 			var rows []jobRow
 			if err := r.all(ctx, &rows, claimedSo, c.owner, c.id); err != nil {
 				return err
 			}
-			claimed, err = jobsOf(rows)
+			c.jobs, err = jobsOf(rows)
 			return err
 		})
 		if looked != nil {
-			return nil, errors.Join(err, looked)
+			return errors.Join(err, looked)
 		}
-		if len(claimed) > 0 {
-			return claimed, nil
+		if len(c.jobs) > 0 {
+			return nil
 		}
 	}
 }
 
 // claimLooking claims by what rates there are, and what jobs want.
-func (s *Store) claimLooking(ctx context.Context, w *session, c *claiming) ([]storage.Job, error) {
+func (s *Store) claimLooking(ctx context.Context, w *session, c *claiming) error {
 	rates, now, err := meter(ctx, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.rated.Store(rates != nil)
 	if len(c.Labels) == 0 && rates == nil {
@@ -160,22 +160,25 @@ func unclaim(ctx context.Context, w *session) error {
 }
 
 // claimPlain claims jobs without labels, if there are no rates.
-func claimPlain(ctx context.Context, w *session, q *claiming) ([]storage.Job, error) {
+func claimPlain(ctx context.Context, w *session, c *claiming) error {
 	flows := "[]"
-	if len(q.Flows) > 0 {
-		text, err := json.Marshal(q.Flows)
+	if len(c.Flows) > 0 {
+		text, err := json.Marshal(c.Flows)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		flows = string(text)
 	}
-	query, args := w.dialect.atTime(w.dialect.plain, "?6", q.id, q.owner, q.Limit, flows, q.Lease.Microseconds())
+	query, args := w.dialect.atTime(w.dialect.plain, "?6", c.id, c.owner, c.Limit, flows, c.Lease.Microseconds())
 	var rows []jobRow
-	if err := w.last(ctx, &rows, query, args...); err != nil {
-		return nil, err
-	}
-	w.count(int64(len(rows)), args)
-	return jobsOf(rows)
+	return w.postQuery(ctx, &rows, func(err error) error {
+		w.count(int64(len(rows)), args)
+		if err == nil {
+			c.jobs, err = jobsOf(rows)
+		}
+		c.misread = err
+		return err
+	}, query, args...)
 }
 
 // jobsOf returns jobs in the order of claiming.
@@ -193,26 +196,27 @@ func jobsOf(rows []jobRow) ([]storage.Job, error) {
 
 // claimLookedAt claims the first jobs that a claim takes and rates admit.
 func claimLookedAt(
-	ctx context.Context, w *session, q *claiming, rates *storage.Meter, now time.Time,
-) ([]storage.Job, error) {
-	numbers, jobs, by, err := claimable(ctx, w, q, rates)
+	ctx context.Context, w *session, c *claiming, rates *storage.Meter, now time.Time,
+) error {
+	numbers, jobs, by, err := claimable(ctx, w, c, rates)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := spend(ctx, w, now, by); err != nil {
-		return nil, err
+		return err
 	}
-	lease := time.UnixMicro(now.Add(q.Lease).UnixMicro()).UTC()
+	lease := time.UnixMicro(now.Add(c.Lease).UnixMicro()).UTC()
 	for i := range jobs {
 		j := &jobs[i]
-		j.State, j.ClaimID, j.Owner, j.Lease = states.JobClaimed, q.id, q.owner, lease
+		j.State, j.ClaimID, j.Owner, j.Lease = states.JobClaimed, c.id, c.owner, lease
 		j.Epoch++
 		j.Attempts++
-		if err := w.post(ctx, nil, claimJob, q.id, q.owner, micros(lease), numbers[i]); err != nil {
-			return nil, err
+		if err := w.post(ctx, nil, claimJob, c.id, c.owner, micros(lease), numbers[i]); err != nil {
+			return err
 		}
 	}
-	return jobs, nil
+	c.jobs, c.misread = jobs, nil
+	return nil
 }
 
 // claimable returns the first jobs that a claim takes and rates admit, their

@@ -66,12 +66,12 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		locks = append(locks, claim.Run)
 	}
 	err := s.update(ctx, &write{
-		checkpoint: true,
-		number:     number,
-		makes:      makes,
-		takes:      takes,
-		fence:      claim.Fence - 1,
-		do:         c.write,
+		checkpoint: true, again: true,
+		number: number,
+		makes:  makes,
+		takes:  takes,
+		fence:  claim.Fence - 1,
+		do:     c.write,
 		judge: func(ctx context.Context, w *session) error {
 			err := judge(ctx, w, claim, cp)
 			if c.before = err == nil; c.before {

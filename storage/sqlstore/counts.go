@@ -24,7 +24,7 @@ func (s *Store) Counts() Counts {
 	if s.writer == nil {
 		return Counts{}
 	}
-	c := &s.writer.counts
+	c := s.writer.counts
 	return Counts{
 		Commits: c.commits.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load(),
 		Told: s.bell.told.Load(), Found: c.found.Load(),

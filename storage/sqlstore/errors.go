@@ -84,6 +84,9 @@ func conflicts(err error) bool {
 	}
 }
 
+// waits reports whether a write was not done as somebody else has locked what it writes.
+func waits(err error) bool { return errors.Is(err, errHeld) || stateOf(err) == "55P03" }
+
 // busy reports whether the database was locked by another connection.
 func busy(err error) bool {
 	code := codeOf(err)

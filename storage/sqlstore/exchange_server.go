@@ -24,9 +24,9 @@ func (s *session) ask(ctx context.Context, query string, args []any, read func(*
 // exchange sends what was posted, and behind it one statement more, which may be nil.
 // What was wrong with anything posted is returned from now on, until the transaction
 // ends. Then, as the transaction is undone, it does not matter that the last
-// statement was run. With closes the COMMIT is sent, too: what was posted must be
-// sealable, and an error before the COMMIT keeps that from being done.
-func (s *session) exchange(ctx context.Context, last *posted, closes bool) error {
+// statement was run. With seals that is the COMMIT: what was posted must be sealable, and
+// an error before the COMMIT keeps that from being done.
+func (s *session) exchange(ctx context.Context, last *posted, seals bool) error {
 	if s.wrong != nil || len(s.posted) == 0 && last == nil {
 		return s.wrong
 	}
@@ -37,13 +37,10 @@ func (s *session) exchange(ctx context.Context, last *posted, closes bool) error
 	defer cancel()
 	var own error
 	s.wrong = s.raw(func(conn *pgx.Conn) (err error) {
-		all := together(batch, closes, s.many)
+		all := together(batch, seals, s.many)
 		before := len(all)
 		if last != nil {
 			all = append(all, *last)
-		}
-		if closes {
-			all = append(all, posted{query: "COMMIT"})
 		}
 		results := s.queue(ctx, conn, all)
 		defer func() {
@@ -52,18 +49,12 @@ func (s *session) exchange(ctx context.Context, last *posted, closes bool) error
 			}
 		}()
 		for _, p := range all[:before] {
-			if err := p.take(results, closes); err != nil {
+			if err := p.take(results, seals); err != nil {
 				return err
 			}
 		}
 		if last != nil {
 			own = last.take(results, false)
-		}
-		if closes { // whatever was wrong with the answer
-			_, err := results.Exec()
-			if s.ended = err == nil; own == nil {
-				own = err
-			}
 		}
 		return nil
 	})

@@ -2,9 +2,14 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // TestServerGather lets many write at once, some of whom share a transaction with nobody:
@@ -33,9 +38,54 @@ func TestServerGather(t *testing.T) {
 	if n := done.Load(); n != writers*writes {
 		t.Errorf("%d of %d writes were done", n, writers*writes)
 	}
-	s.writer.mu.Lock()
-	defer s.writer.mu.Unlock()
-	if len(s.writer.free) != s.writer.lanes || s.writer.gathers != 0 {
-		t.Errorf("%d of %d lanes are free, %d gather", len(s.writer.free), s.writer.lanes, s.writer.gathers)
+	for _, w := range []*writer{s.writer, s.writer.apart} {
+		w.mu.Lock()
+		if len(w.free) != w.lanes {
+			t.Errorf("%d of %d lanes are free", len(w.free), w.lanes)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// TestServerTransactHoldsNobodyUp keeps the transactions of users open, as many as there
+// are lanes for what goes alone, and writes to the run of one of them: checkpoints of
+// others go on, and those who wait have their turn afterwards.
+func TestServerTransactHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	_, dsn := openOnServer(t)
+	s := openFile(t, dsn+"&lock_timeout=0") // who waits for a lock waits until it is free
+	const commits = 20
+	other := beginRun(t, s, "other")
+	open, leave := make(chan struct{}), make(chan struct{})
+	var waiting sync.WaitGroup
+	for i := range lanesApart {
+		claim := beginRun(t, s, fmt.Sprint(i))
+		waiting.Go(func() {
+			_, err := s.Transact(t.Context(), claim, "key", func(*sql.Tx) (atom.Value, error) {
+				open <- struct{}{}
+				<-leave
+				return nil, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		<-open
+	}
+	waiting.Go(func() {
+		if err := s.Send(t.Context(), storage.Letter{Run: "0", Name: "late"}); err != nil {
+			t.Error(err)
+		}
+	})
+	waitQueued(s.writer.apart, 1)
+	for n := range int64(commits) {
+		if err := s.Commit(t.Context(), other, nth(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(leave)
+	waiting.Wait()
+	if r, err := s.Run(t.Context(), "other"); err != nil || r.Seq != commits {
+		t.Errorf("the other run stands at %d, %v", r.Seq, err)
 	}
 }

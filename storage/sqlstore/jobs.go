@@ -153,7 +153,7 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 		except = string(text)
 	}
 	var purged int64
-	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
+	err := s.update(ctx, &write{alone: s.dialect.locks, do: func(ctx context.Context, w *session) (err error) {
 		purged, err = w.exec(ctx, purgeJobs, q.Before.UnixMicro(), q.Flow, except, limitOr(q.Limit))
 		return err
 	}})
@@ -190,7 +190,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 				}
 				return jobLost(ctx, w, end.Job)
 			},
-			rings: !end.State.Ended(), settled: true, // nobody waits on the board for one that has ended
+			rings: !end.State.Ended(), again: true, // nobody waits on the board for one that has ended
 		})
 		switch {
 		case errors.Is(err, storage.ErrUnsure) && !errors.Is(err, ErrBroken) && try < conflictTries:

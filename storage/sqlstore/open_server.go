@@ -31,22 +31,38 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if err := s.server.check(ctx); err != nil || s.readOnly {
 		return err
 	}
-	lanes := make([]*session, maxLanes)
+	s.writer = newWriter(s.place, noTurn{}, &session{dialect: serverDialect}) // it connects when it is needed
+	s.writer.ring, s.writer.connect = s.bell.rang, s.server.lane
+	lanes := make([]*session, lanesApart)
 	for i := range lanes {
-		lanes[i] = &session{dialect: serverDialect} // it connects when it is needed
+		lanes[i] = &session{dialect: serverDialect}
 	}
-	s.writer = newWriter(s.place, noTurn{}, lanes...)
-	s.writer.ring = s.bell.rang
-	s.writer.connect = func(ctx context.Context) (*session, error) {
-		lane, err := newSession(ctx, s.server.db, serverDialect)
-		if err == nil {
-			lane.guestPath, lane.guestIdle = s.server.path, s.server.guestIdle
-		}
-		return lane, err
-	}
+	s.writer.part(lanes...)
+	s.writer.connect = s.server.sharedLane
 	if s.keeper, err = newKeeper(ctx, s); err != nil {
 		return err
 	}
 	s.bell.tell = s.keeper.tell
 	return s.buryExpired(ctx)
+}
+
+// lane connects one who writes.
+func (s *server) lane(ctx context.Context) (*session, error) {
+	lane, err := newSession(ctx, s.db, serverDialect)
+	if err == nil {
+		lane.guestPath, lane.guestIdle = s.path, s.guestIdle
+	}
+	return lane, err
+}
+
+// sharedLane connects the one for which many wait.
+func (s *server) sharedLane(ctx context.Context) (*session, error) {
+	lane, err := s.lane(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := lane.run(ctx, "SET lock_timeout = "+millis(sharedWait)); err != nil {
+		return nil, errors.Join(err, lane.close())
+	}
+	return lane, nil
 }

@@ -405,7 +405,7 @@ var deleteAll = [...]string{
 // Purge deletes ended runs.
 func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := 0
-	err := s.update(ctx, &write{runs: runs, do: func(ctx context.Context, w *session) error {
+	err := s.update(ctx, &write{alone: s.dialect.locks, runs: runs, do: func(ctx context.Context, w *session) error {
 		purged = 0
 		for _, id := range runs {
 			gone, err := purge(ctx, w, id)

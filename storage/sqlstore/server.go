@@ -17,12 +17,15 @@ import (
 )
 
 const (
-	// maxLanes is how many transactions of a store write at the same time on a
-	// server.
-	maxLanes = 4
+	// lanesApart is how many transactions of a store go alone at the same time on a
+	// server, beside the one that many share.
+	lanesApart = 3
 	// maxConnections bounds a store's connections: the lanes, the readers, the
 	// keeper's, and one in passing.
-	maxConnections = maxLanes + maxReaders + 1
+	maxConnections = 1 + lanesApart + maxReaders + 1
+	// sharedWait is how long the transaction that many share waits for what somebody
+	// else has locked. Then who wants it goes alone.
+	sharedWait = 20 * time.Millisecond
 
 	connectTimeout = 10 * time.Second
 

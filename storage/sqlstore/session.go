@@ -37,8 +37,6 @@ type session struct {
 	moment    time.Time             // in which it is, by the database's clock; zero when it was not asked
 	heard     bool                  // the database has answered in this transaction
 	many      bool                  // several writes share this transaction
-	closing   bool                  // the last query of the write that is being done may be sent with the COMMIT
-	ended     bool                  // which was done
 	numbers   []int64               // that runs will have which it makes
 	limits    []storage.Limit       // as this transaction has read them; nil when it has not
 	changed   int64                 // rows changed so far
@@ -257,6 +255,25 @@ func (s *session) post(ctx context.Context, check func(rows int64) error, query 
 	return err
 }
 
+// postQuery is post for a query: read is called once dest has its rows, and with the error
+// when they cannot be read. What the transaction does comes to pass all the same, if the
+// rows are read with the COMMIT.
+func (s *session) postQuery(ctx context.Context, dest any, read func(error) error, query string, args ...any) error {
+	if !s.dialect.posts {
+		return read(s.all(ctx, dest, query, args...))
+	}
+	s.posted = append(s.posted, posted{query: query, args: args, read: func(rows *answer) error {
+		err := rows.all(dest)
+		if ofDatabase(err) {
+			return err
+		}
+		_ = read(err)
+		return nil
+	}})
+	s.changed++ // as far as is known
+	return nil
+}
+
 // room returns an empty list for the arguments of one posted statement: the same
 // for each, where they are not kept.
 func (s *session) room() []any {
@@ -330,14 +347,6 @@ func (s *session) all(ctx context.Context, dest any, query string, args ...any) 
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	return stmt.SelectContext(ctx, dest, args...)
-}
-
-// last is all for the query that ends a write which closes its transaction.
-func (s *session) last(ctx context.Context, dest any, query string, args ...any) error {
-	if !s.dialect.posts {
-		return s.all(ctx, dest, query, args...)
-	}
-	return s.exchange(ctx, &posted{query: query, args: args, read: func(rows *answer) error { return rows.all(dest) }}, s.closing && s.sealable())
 }
 
 // once is all for statements that are put together for one use, and not worth

@@ -29,11 +29,10 @@ type write struct {
 	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
 	fence      int64
 	makes      int  // new runs, as far as is known
-	alone      bool // shares its transaction with no other
+	alone      bool // shares its transaction with no other, and may take long
 	bare       bool // runs outside of any transaction
-	checkpoint bool // has failpoints around its commit, and can be offered once more
-	settled    bool // can be done once more when nobody heard whether it was done
-	closes     bool // likewise, and its last query may be sent with the COMMIT, see session.last
+	checkpoint bool // has failpoints around its commit
+	again      bool // its caller does it once more when nobody heard whether it was done
 
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
@@ -44,22 +43,28 @@ type write struct {
 // has changed nothing on its own.
 var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
 
-// A writer is the only one in its process that writes to the database, on as
-// many sessions as it has lanes. Whoever finds a lane free leads: it takes its
-// own write and those that queue meanwhile into one transaction, hands out the
-// results, and passes the lead to the next in the queue. So a lone write never
-// waits, and many share a COMMIT.
+// errHeld is what a write fails with that was left out of a transaction, as somebody
+// else is writing its runs.
+var errHeld = errors.New("sqlstore: its runs are being written")
+
+// A writer is the only one in its process that writes to the database. Whoever finds
+// its lane free leads: it takes its own write and those that queue meanwhile into one
+// transaction, hands out the results, and passes the lead to the next in the queue. So
+// a lone write never waits, and many share a COMMIT. On a server, those that go alone,
+// which users may keep open and others hold up, have a writer of their own with several
+// lanes, and nobody else waits for them.
 type writer struct {
 	place   string
 	dialect *dialect
 	session *session   // the first lane
 	free    []*session // lanes that nobody leads
 	lanes   int
+	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
 	wal     func() // told after each commit; for WAL checkpoints
 	ring    func() // told after each commit that somebody may wait for
-	counts  counts
+	counts  *counts
 
 	pace pace
 
@@ -68,7 +73,6 @@ type writer struct {
 
 	mu      sync.Mutex
 	queue   []*write
-	gathers int       // leaders that have not closed their batch yet
 	company int       // for so many leaders more others are taken to be there, who queue meanwhile
 	idle    sync.Cond // signalled when nobody leads
 	closed  bool
@@ -85,15 +89,29 @@ type gate interface {
 func newWriter(place string, turns gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		turns: turns, wal: func() {}, ring: func() {},
+		turns: turns, wal: func() {}, ring: func() {}, counts: &counts{},
 	}
-	w.idle.L = &w.mu
+	w.apart, w.idle.L = w, &w.mu
 	return w
 }
 
 // run does a write and returns when it is durable. When ctx ends before it has
-// begun, nothing is written.
+// begun, nothing is written. One for which others would have to wait, as somebody else
+// is writing its runs, goes alone.
 func (w *writer) run(ctx context.Context, one *write) error {
+	to := w
+	if one.alone {
+		to = w.apart
+	}
+	err := to.take(ctx, one)
+	if waits(err) && to != w.apart {
+		one.alone = true
+		return w.run(ctx, one)
+	}
+	return err
+}
+
+func (w *writer) take(ctx context.Context, one *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -105,8 +123,8 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return fmt.Errorf("%w: %w", ErrBroken, w.broken)
-	case len(w.free) == 0, w.gathers > 0 && !one.alone && !one.bare:
-		one.ready = make(chan struct{})
+	case len(w.free) == 0:
+		one.lane, one.ready = nil, make(chan struct{})
 		w.queue = append(w.queue, one)
 		w.mu.Unlock()
 		select {
@@ -129,6 +147,12 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	return one.err
 }
 
+// part gives those that go alone lanes of their own.
+func (w *writer) part(lanes ...*session) {
+	w.apart = newWriter(w.place, w.turns, lanes...)
+	w.apart.connect, w.apart.ring, w.apart.counts = w.connect, w.ring, w.counts
+}
+
 // withdraw takes a write out of the queue, if it is still there.
 func (w *writer) withdraw(one *write) bool {
 	w.mu.Lock()
@@ -145,26 +169,20 @@ func (w *writer) withdraw(one *write) bool {
 // passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
 	lane, batch := first.lane, []*write{first}
-	var late []*write
-	defer func() { w.pass(lane, batch[1:], late) }() // also when a step of the caller's panics
+	defer func() { w.pass(lane, batch[1:]) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
 		w.gather()
 		batch = w.join(batch)
 	}
-	late = w.write(ctx, lane, batch)
-	if i := slices.Index(late, first); i >= 0 {
-		late = slices.Delete(late, i, i+1)
-		w.write(ctx, lane, []*write{first})
-	}
+	w.write(ctx, lane, batch)
 }
 
 // gather lets those join who were just woken by a commit, if there are such lately.
 // Each yield wakes an idle processor to look for work, which for a lone run costs
 // more than its rows do. On a server, where that is little beside the way there, it goes
-// on as long as others come: else each would go there on a lane of its own.
+// on as long as others come.
 func (w *writer) gather() {
 	w.mu.Lock()
-	w.gathers++
 	company, came := w.company > 0, len(w.queue)
 	w.mu.Unlock()
 	if !company {
@@ -201,20 +219,13 @@ func (w *writer) mend(ctx context.Context, lane *session) error {
 	return nil
 }
 
-// pass hands out the results of a batch, and the lead. Those that come late go
-// by themselves.
-func (w *writer) pass(lane *session, followers, late []*write) {
-	for _, one := range late {
-		one.alone = true
-	}
+// pass hands out the results of a batch, and the lead.
+func (w *writer) pass(lane *session, followers []*write) {
 	for _, one := range followers {
-		if !slices.Contains(late, one) {
-			close(one.ready)
-		}
+		close(one.ready)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.queue = append(late, w.queue...)
 	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
 		w.company = alike
 	}
@@ -225,11 +236,6 @@ func (w *writer) pass(lane *session, followers, late []*write) {
 		}
 		return
 	}
-	w.hand(lane)
-}
-
-// hand hands a lane to the first in the queue.
-func (w *writer) hand(lane *session) {
 	next := w.queue[0]
 	w.queue = w.queue[1:]
 	next.lane = lane
@@ -248,12 +254,6 @@ func (w *writer) join(batch []*write) []*write {
 	}
 	batch = append(batch, w.queue[:n]...)
 	w.queue = w.queue[n:]
-	w.gathers--
-	if len(w.queue) > 0 && len(w.free) > 0 { // who came to join and may not
-		last := len(w.free) - 1
-		w.hand(w.free[last])
-		w.free = w.free[:last]
-	}
 	return batch
 }
 
@@ -271,6 +271,9 @@ func (w *writer) breakDown(why error) {
 // hangUp closes the lanes of a writer that is closed.
 func (w *writer) hangUp() error {
 	var errs []error
+	if w.apart != w {
+		errs = append(errs, w.apart.hangUp())
+	}
 	for _, lane := range w.free {
 		if err := lane.close(); !lane.dialect.posts {
 			errs = append(errs, err)
@@ -282,20 +285,28 @@ func (w *writer) hangUp() error {
 // close refuses what comes from now on, waits for those who write, and does a
 // last write unless the writer is broken. Called again it does nothing.
 func (w *writer) close(ctx context.Context, last *write) error {
-	w.mu.Lock()
-	if w.closed {
-		w.mu.Unlock()
+	may := w.refuse()
+	if w.apart != w {
+		w.apart.refuse()
+	}
+	if !may {
 		return nil
+	}
+	w.apart.write(ctx, w.apart.free[0], []*write{last})
+	return last.err
+}
+
+// refuse refuses what comes from now on, waits for those who write, and reports whether
+// there may be a last write.
+func (w *writer) refuse() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
 	}
 	w.closed = true
 	for len(w.free) < w.lanes {
 		w.idle.Wait()
 	}
-	broken := w.broken
-	w.mu.Unlock()
-	if broken != nil {
-		return last.err
-	}
-	w.write(ctx, w.free[0], []*write{last})
-	return last.err
+	return w.broken == nil
 }

@@ -225,7 +225,7 @@ func TestBatch(t *testing.T) {
 			errs[i] = s.Commit(context.Background(), claims[i], cp)
 		})
 	}
-	waitQueued(s, n)
+	waitQueued(s.writer, n)
 	release()
 	done.Wait()
 	for i, err := range errs {
@@ -252,7 +252,7 @@ func TestBatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	given := make(chan error)
 	go func() { given <- s.Commit(ctx, claims[3], nth(0)) }()
-	waitQueued(s, n-1)
+	waitQueued(s.writer, n-1)
 	cancel()
 	if err := <-given; !errors.Is(err, context.Canceled) {
 		t.Errorf("a commit cancelled in the queue: %v", err)
@@ -290,11 +290,11 @@ func occupy(t *testing.T, s *Store) (release func()) {
 }
 
 // waitQueued waits until n writes are in the queue.
-func waitQueued(s *Store, n int) {
+func waitQueued(w *writer, n int) {
 	for {
-		s.writer.mu.Lock()
-		queued := len(s.writer.queue)
-		s.writer.mu.Unlock()
+		w.mu.Lock()
+		queued := len(w.queue)
+		w.mu.Unlock()
 		if queued == n {
 			return
 		}
