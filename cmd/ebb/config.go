@@ -34,12 +34,9 @@ func (s *session) fromElsewhere(cmd *cobra.Command) error {
 	names := slices.Clone(globalFlags)
 	config := cmd.Flags().Lookup(configFlag)
 	var written *document
+	s.warnOfVariables(cmd.Root())
 	if config != nil {
-		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if !slices.Contains([]string{"help", "check", configFlag}, f.Name) {
-				names = append(names, f.Name)
-			}
-		})
+		names = append(names, flagsElsewhere(cmd)...)
 		if value := os.Getenv(variable(configFlag)); value != "" && !config.Changed {
 			if err := config.Value.Set(value); err != nil {
 				return err
@@ -69,6 +66,46 @@ func (s *session) fromElsewhere(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// flagsElsewhere returns those of a command's own flags that a file, and the
+// environment, may have; none of a command that takes no file.
+func flagsElsewhere(cmd *cobra.Command) (names []string) {
+	if cmd.Flags().Lookup(configFlag) == nil {
+		return nil
+	}
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"help", "check", configFlag}, f.Name) {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// taskVariables are those that programs are given as tasks, which may call this command.
+var taskVariables = []string{"KEY", "RUN", "PATH", "INCARNATION", "ATTEMPT", "REVERT", "OUTCOME"}
+
+// warnOfVariables says which variables were probably meant by those that no command
+// knows. Others may have their own that begin alike.
+func (s *session) warnOfVariables(root *cobra.Command) {
+	flags := append(slices.Clone(globalFlags), configFlag)
+	for _, cmd := range root.Commands() {
+		flags = append(flags, flagsElsewhere(cmd)...)
+	}
+	known := []string{"DSN_FILE"}
+	for _, name := range flags {
+		known = append(known, strings.TrimPrefix(variable(name), variable("")))
+	}
+	for _, set := range os.Environ() {
+		name, value, _ := strings.Cut(set, "=")
+		own, is := strings.CutPrefix(name, variable(""))
+		if !is || value == "" || slices.Contains(known, own) || slices.Contains(taskVariables, own) {
+			continue
+		}
+		if near := spelling.Nearest(own, known); near != "" {
+			s.noticef("warning: %s is not known: did you mean %s%s?", name, variable(""), near)
+		}
+	}
 }
 
 // environment returns what the environment says of a flag. The DSN, which may have a

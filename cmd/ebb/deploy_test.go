@@ -3,7 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/postgrestest"
 )
 
 // TestDeploy: the files that are to be deployed say what this command knows.
@@ -49,4 +53,123 @@ func TestDeploy(t *testing.T) {
 			t.Errorf("the Dockerfile sets EBB_%s, and there is no --%s", m[1], name)
 		}
 	}
+}
+
+// TestUnit: systemd understands all of the unit, and thinks it kept in well.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	systemd, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("needs systemd-analyze: it is not on this machine")
+	}
+	text, err := os.ReadFile("../../deploy/ebb.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable() // any program that is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := filepath.Join(t.TempDir(), "ebb.service")
+	if err := os.WriteFile(unit, bytes.ReplaceAll(text, []byte("/usr/local/bin/ebb "), []byte(self+" ")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), systemd, "verify", unit).CombinedOutput()
+	if strings.Contains(string(said), "ebb.service") { // what else it says is of this machine's own units
+		t.Errorf("%s (%v)", said, err)
+	}
+	const exposure = "30" // tenths of 10, which is the worst
+	if said, err := exec.CommandContext(t.Context(), systemd, "security", "--offline=yes", "--threshold="+exposure, unit).CombinedOutput(); err != nil {
+		t.Errorf("%s (%v)", said, err)
+	}
+}
+
+// TestRightsOnServer grants a user what the page on PostgreSQL says, and no more: it
+// can do all that is done with runs.
+func TestRightsOnServer(t *testing.T) {
+	t.Parallel()
+	owner := ownedDatabase(t)
+	worker, reader := newRole(t, owner, "w"), newRole(t, owner, "r")
+	said := func(dsn, word string) {
+		t.Helper()
+		var out bytes.Buffer
+		if execute(t.Context(), []string{"list", "--dsn", dsn}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(), word) {
+			t.Errorf("it says %s, want %s", &out, word)
+		}
+	}
+	said(owner, "run ebb migrate up")
+	migrated(t, owner)
+	said(worker.dsn, "GRANT USAGE ON SCHEMA")
+
+	page, err := os.ReadFile("../../docs/how-to/deploy-on-postgresql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grants := strings.Split(strings.Split(string(page), "```sql\n")[1], "```")[0]
+	postgrestest.Exec(t, owner, strings.ReplaceAll(grants, "TO worker", "TO "+worker.name))
+	postgrestest.Exec(t, owner, "GRANT USAGE ON SCHEMA ebb TO "+reader.name+"; GRANT SELECT ON ALL TABLES IN SCHEMA ebb TO "+reader.name)
+	file := filepath.Join(t.TempDir(), "wait.asl.json")
+	if err := os.WriteFile(file, []byte(`{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 0, "End": true}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dsn  string
+		args []string
+	}{
+		{worker.dsn, []string{"run", file, "--id", "one", "--label", "a=b"}},
+		{worker.dsn, []string{"run", file, "--id", "two", "--detach"}},
+		{worker.dsn, []string{"suspend", "two"}},
+		{worker.dsn, []string{"cancel", "two"}},
+		{worker.dsn, []string{"post", file, "--id", "three"}},
+		{worker.dsn, []string{"jobs", "cancel", "three"}},
+		{worker.dsn, []string{"limit", "--flow", "wait", "--rate", "100/1m"}},
+		{worker.dsn, []string{"schedule", "add", "nightly", "30 2 * * *", "wait"}},
+		{worker.dsn, []string{"schedule", "remove", "nightly"}},
+		{reader.dsn, []string{"list", "--label", "a=b"}},
+		{reader.dsn, []string{"show", "one"}},
+		{reader.dsn, []string{"history", "one"}},
+		{reader.dsn, []string{"why", "one"}},
+		{reader.dsn, []string{"jobs", "--all"}},
+		{reader.dsn, []string{"doctor"}},
+		{worker.dsn, []string{"prune", "--keep", "0s"}},
+	} {
+		var out bytes.Buffer
+		if status := execute(t.Context(), append(c.args, "--dsn", c.dsn), strings.NewReader(""), &out, &out); status != exitSuccess {
+			t.Errorf("ebb %s: %d %s", strings.Join(c.args, " "), status, &out)
+		}
+	}
+}
+
+// ownedDatabase returns a database of the test's own, for tables in the usual schema.
+func ownedDatabase(t *testing.T) string {
+	t.Helper()
+	u, err := url.Parse(postgrestest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Del("schema")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// A role is a user of a server without any rights, and a DSN with which to be it.
+type role struct{ name, dsn string }
+
+func newRole(t *testing.T, dsn, name string) role {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name = strings.TrimPrefix(u.Path, "/") + "_" + name
+	conn := postgrestest.Connect(t, dsn)
+	if _, err := conn.Exec(t.Context(), "CREATE ROLE "+name); err != nil {
+		t.Skipf("needs a user who may make others: name one in EBB_TEST_POSTGRES (%v)", err)
+	}
+	t.Cleanup(func() { postgrestest.Exec(t, dsn, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
+	q := u.Query()
+	q.Set("role", name)
+	u.RawQuery = q.Encode()
+	return role{name, u.String()}
 }

@@ -32,7 +32,7 @@ type journey struct {
 
 // make takes the run to rest by drive, shows it, and returns an error that has
 // the exit status.
-func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.Engine) (*engine.Result, error)) error {
+func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.Engine, reporter) (*engine.Result, error)) error {
 	show := j.reporter()
 	stopShow := sync.OnceFunc(show.stop)
 	defer stopShow()
@@ -75,7 +75,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	company.eng = eng
 	done := j.heed(heeding, cancel, eng, show)
 	company.joinAll(heeding, j.id)
-	result, err := drive(heeding, eng)
+	result, err := drive(heeding, eng, show)
 	if result == nil { // it did not come to rest, and this process is to end
 		cancel()
 	} else {
@@ -152,6 +152,8 @@ const holdPatience = 5 * time.Second
 // on later.
 func (j *journey) stopped(err error, moved bool) error {
 	switch {
+	case is[*statusError](err): // it was another process's
+		return err
 	case errors.Is(err, engine.ErrStopped) && j.quiet && !moved:
 		return noLongerWaiting(j.id)
 	case errors.Is(err, engine.ErrStopped):

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +57,8 @@ type keyring struct {
 }
 
 // newKeyring reads a file with a name, a key, and what that is for, on each line.
-// Nobody but its owner may read it.
+// Nobody but its owner may read it; of root's a group may, as that is how systemd and
+// Kubernetes hand secrets on.
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
 	all, err := readKeys(file)
 	if err != nil {
@@ -108,7 +108,7 @@ func readKeys(file string) (keys, error) {
 	if err != nil {
 		return nil, usagef("--keys: %w", err)
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&othersOf(info) != 0 {
 		return nil, usagef("--keys %s: others than its owner may read it: chmod 600 %s", file, file)
 	}
 	text, err := readFile(file, maxSecretFile)

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -81,6 +82,41 @@ func TestDoor(t *testing.T) {
 		if strings.Contains(w.Body.String(), wrongKey) {
 			t.Errorf("the answer has the key in it: %s", w.Body)
 		}
+	}
+}
+
+// TestKeysOfRoot: what root hands on to a group may be read by that, as systemd and
+// Kubernetes do it; what anybody else does may not.
+func TestKeysOfRoot(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions tell nothing there")
+	}
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte("me "+rightKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	readable := func(mode os.FileMode) bool {
+		t.Helper()
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readKeys(file)
+		return err == nil
+	}
+	root := os.Geteuid() == 0
+	if !readable(0o400) || readable(0o440) != root || readable(0o460) || readable(0o404) {
+		t.Error("keys are refused, or not, against the rule")
+	}
+	if !root {
+		return
+	}
+	const nobody = 65534
+	if err := os.Chown(file, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	if !readable(0o400) || readable(0o440) {
+		t.Error("keys of another user are refused, or not, against the rule")
 	}
 }
 

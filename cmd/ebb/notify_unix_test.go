@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,30 +18,11 @@ import (
 // systemd would have made.
 func TestSupervisor(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "ebb") //nolint:usetesting // a path that is short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	socket := filepath.Join(dir, "notify")
-	heard, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = heard.Close() }()
+	socket, hear := notifySocket(t)
 	env := map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}
 	v := supervisorOf(func(name string) string { return env[name] })
 	if v.every != time.Millisecond {
 		t.Errorf("it wants to hear every %v", v.every)
-	}
-	hear := func() string {
-		t.Helper()
-		buf := make([]byte, 100)
-		n, err := heard.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(buf[:n])
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	looks, done := 0, make(chan struct{})
@@ -75,5 +57,58 @@ func TestSupervisor(t *testing.T) {
 		t.Errorf("it wants to hear every %v of another process", v.every)
 	}
 	supervisor{}.attend(t.Context(), nil)
-	supervisor{socket: filepath.Join(dir, "nobody")}.tell("READY=1")
+	supervisor{socket: socket + "-nobody"}.tell("READY=1")
+}
+
+// TestSupervised: a process of ebb serve tells systemd what the unit makes it wait for.
+func TestSupervised(t *testing.T) {
+	t.Parallel()
+	socket, hear := notifySocket(t)
+	v := newVictim(t, "steps.asl.json")
+	cmd := v.ebb("NOTIFY_SOCKET="+socket, "serve", "--listen", "off")
+	cmd.Env = append(cmd.Env, "WATCHDOG_USEC=2000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	for i, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
+		if got := hear(); got != want {
+			t.Fatalf("word %d is %q, want %q", i, got, want)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	got := hear()
+	for got == "WATCHDOG=1" {
+		got = hear()
+	}
+	if err := cmd.Wait(); got != "STOPPING=1" || err != nil {
+		t.Errorf("at its end it says %q, and ends with %v", got, err)
+	}
+}
+
+// notifySocket returns a socket as systemd makes it, and what hears on it.
+func notifySocket(t *testing.T) (path string, hear func() string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ebb") //nolint:usetesting // a path that is short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return path, func() string {
+		t.Helper()
+		buf := make([]byte, 100)
+		n, err := conn.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
 }

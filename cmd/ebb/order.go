@@ -52,7 +52,7 @@ func (s *session) give(ctx context.Context, id string, w *wish) error {
 		if owner != nil {
 			s.noticeTold(run, owner)
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
 			return eng.Order(ctx, id, w.order)
 		})
 	})
@@ -111,7 +111,7 @@ func (s *session) await(ctx context.Context, store storage.Store, id string, a *
 func (s *session) stands(run *storage.Run, a *aim) error {
 	status := a.status(statusOfRun(run), run)
 	s.plainReporter().rested(run, status)
-	if run.State == states.FlowSuspended {
+	if isHeld(run) {
 		s.noticeSuspended(run)
 	}
 	if status == exitSuccess {
@@ -132,14 +132,12 @@ func movedBy(ctx context.Context, store storage.Store, id string) (storage.Run, 
 		if err != nil || run.Owner == "" {
 			return run, nil, err
 		}
-		list, err := store.Owners(ctx)
+		owner, err := ownerOf(ctx, store, run.Owner)
 		if err != nil {
 			return run, nil, unreachable(err)
 		}
-		for i := range list {
-			if list[i].ID == run.Owner && list[i].Alive {
-				return run, &list[i], nil
-			}
+		if owner.Alive {
+			return run, &owner, nil
 		}
 		// It has died, or it was done with the run and has gone meanwhile.
 		again, err := findRun(ctx, store, id)
@@ -147,6 +145,17 @@ func movedBy(ctx context.Context, store storage.Store, id string) (storage.Run, 
 			return again, nil, err
 		}
 	}
+}
+
+// ownerOf returns the owner of that id; one that is not known any more is not alive.
+func ownerOf(ctx context.Context, store storage.Store, id string) (storage.Owner, error) {
+	list, err := store.Owners(ctx)
+	for i := range list {
+		if list[i].ID == id {
+			return list[i], nil
+		}
+	}
+	return storage.Owner{ID: id}, err
 }
 
 func (s *session) noticeTold(run *storage.Run, owner *storage.Owner) {

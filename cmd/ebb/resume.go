@@ -39,7 +39,7 @@ func (s *session) resume(ctx context.Context, id, want string) error {
 		if err := j.recall(ctx, run); err != nil {
 			return err
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
 			return eng.Run(ctx, id, engine.Lift())
 		})
 	})

@@ -44,7 +44,10 @@ func (s *session) runCommand() *cobra.Command {
 end, or until it is undone. A subflow of SM4C, or a machine that startExecution names, is
 the file of that name beside it, such as pay.sm4c.json for pay, or one that --also names. What the run begins and does not wait for is seen to its end.
 
-With --id a run of that id is begun, or gone on with when there is one.
+With --id a run of that id is begun, or gone on with when there is one. While another
+process runs it, it is followed to its end; Ctrl-C ends the following, and when that
+process dies this one goes on with the run.
+
 Ctrl-C suspends the run; pressed again what runs is cut off. Either way the run is
 suspended, and ebb resume goes on with it.
 
@@ -138,7 +141,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash), engine.Lift())
+	opts = append(opts, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash))
 	return s.withStore(ctx, func(store storage.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
@@ -158,8 +161,9 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 				return err
 			}
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine) (*engine.Result, error) {
-			return eng.Run(ctx, id, opts...)
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, show reporter) (*engine.Result, error) {
+			f := follower{journey: &j, show: show, told: run.Entries}
+			return f.along(ctx, eng, opts)
 		})
 	})
 }

@@ -83,7 +83,7 @@ func TestPostgresScripts(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("scripts: %v, %v", scripts, err)
 	}
-	for _, script := range scripts {
+	for _, script := range append(scripts, "testdata/script/attach.txtar") {
 		dsn := postgrestest.DSN(t)
 		testscript.Run(t, testscript.Params{
 			Files:               []string{script},

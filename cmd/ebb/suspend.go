@@ -14,7 +14,7 @@ import (
 func (s *session) suspendCommand() *cobra.Command {
 	w := wish{
 		name: "suspend", order: engine.Hold(),
-		aim: aim{func(run *storage.Run) bool { return run.State == states.FlowSuspended }, "it was to be suspended"},
+		aim: aim{isHeld, "it was to be suspended"},
 		refuse: func(run *storage.Run) error {
 			if run.State.Ended() {
 				return isWhat(run, "nothing to suspend")
@@ -60,3 +60,7 @@ func (s *session) suspend(ctx context.Context, id string, w *wish) error {
 		return s.stands(&now, &w.aim)
 	})
 }
+
+// isHeld reports whether nobody goes on with a run until somebody wants it; one that has
+// not begun is PENDING all the same.
+func isHeld(run *storage.Run) bool { return run.Hold || run.State == states.FlowSuspended }

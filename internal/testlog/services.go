@@ -13,10 +13,11 @@ import (
 // services finds, by the name that tests give it, what a test may have to do without. Each looks where the tests look and
 // says what it found, or nothing.
 var services = map[string]func() string{
-	"postgres":    findPostgres,
-	"conformance": findConformance,
-	"initdb":      findInitdb,
-	"python3":     findPython,
+	"postgres":        findPostgres,
+	"conformance":     findConformance,
+	"initdb":          findInitdb,
+	"python3":         func() string { return findProgram("python3") },
+	"systemd-analyze": func() string { return findProgram("systemd-analyze") },
 }
 
 // whereIs says that a service is here and where, or nothing if it is not. One that it does not know counts as here, or
@@ -54,9 +55,9 @@ func findInitdb() string {
 	return ""
 }
 
-// findPython looks along PATH.
-func findPython() string {
-	if at, err := exec.LookPath("python3"); err == nil {
+// findProgram looks along PATH.
+func findProgram(name string) string {
+	if at, err := exec.LookPath(name); err == nil {
 		return at + " is here"
 	}
 	return ""

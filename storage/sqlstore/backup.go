@@ -30,7 +30,7 @@ func Backup(ctx context.Context, dsn, file string) error {
 		return err
 	}
 	s := &Store{file: db, readOnly: true}
-	mode, err := s.look(ctx)
+	mode, err := s.look(ctx, false)
 	if err != nil && !errors.Is(err, ErrOlder) {
 		return failed(db, "open", err)
 	}

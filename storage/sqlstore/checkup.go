@@ -27,8 +27,9 @@ type Checkup struct {
 // ErrDeaf is that a notification did not arrive.
 var ErrDeaf = errors.New("sqlstore: what is notified does not arrive")
 
-// hearing is how long is waited for a notification.
-const hearing = 30 * time.Second
+// hearing is how long a notification may take by itself, and unanswered how long a
+// server may take for what is asked of it meanwhile.
+const hearing, unanswered = 2 * time.Second, 30 * time.Second
 
 // Examine looks at the database that the DSN names, and changes nothing. It returns
 // the errors of [SchemaOf].
@@ -80,10 +81,12 @@ func (c *Checkup) lookAtServer(ctx context.Context, s *server) error {
 	return ctx.Err()
 }
 
-// hear notifies itself, and returns ErrDeaf, or what else went wrong, when that does
-// not arrive: a pool of connections between may give the listener's to others.
+// hear notifies itself from another connection, and returns ErrDeaf, or what else went
+// wrong, when that does not arrive: a pool of connections between may give the
+// listener's to others. A server tells a listener what has been notified with its next
+// answer at the latest, so what has not come with that, after patience, never does.
 func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, unanswered)
 	defer cancel()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -99,19 +102,33 @@ func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
 		if _, err := s.db.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, word); err != nil {
 			return err
 		}
-		for {
-			n, err := listener.WaitForNotification(ctx)
-			switch {
-			case err != nil && ctx.Err() != nil:
-				return fmt.Errorf("%w within %v", ErrDeaf, patience)
-			case err != nil:
-				return err
-			case n.Payload == word:
-				_, err = listener.Exec(ctx, "UNLISTEN *")
+		if !hears(ctx, listener, word, patience) {
+			if err := listener.Ping(ctx); err != nil {
 				return err
 			}
+			if !hears(ctx, listener, word, 0) {
+				return fmt.Errorf("%w within %v", ErrDeaf, patience)
+			}
 		}
+		_, err := listener.Exec(ctx, "UNLISTEN *")
+		return err
 	})
+}
+
+// hears waits for a notification, and reports whether it came; with no patience, whether
+// it has come with an answer.
+func hears(ctx context.Context, listener *pgx.Conn, word string, patience time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		n, err := listener.WaitForNotification(ctx)
+		switch {
+		case n != nil && n.Payload == word:
+			return true
+		case err != nil:
+			return false
+		}
+	}
 }
 
 const (

@@ -1,13 +1,19 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
+
+// looksLikeServer finds what is meant for a server and is no URL of one, such as
+// libpq's "host=db.example.org dbname=ebb".
+var looksLikeServer = regexp.MustCompile(`^(postgres(ql)?:|\s*(host|hostaddr|port|user|password|dbname|service|sslmode)\s*=)`)
 
 // fileOf returns the path that a DSN names, which is "sqlite:PATH" or a bare
 // path. Names are taken as they are: there are no parameters.
@@ -17,6 +23,8 @@ func fileOf(dsn string) (string, error) {
 	switch {
 	case found && !isURL:
 		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH, a path, or postgres://…", scheme)
+	case !isURL && looksLikeServer.MatchString(path): // which may have a password in it
+		return "", errors.New("sqlstore: the DSN is no URL of a server: give postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH")
 	case strings.HasPrefix(path, "file:"):
 		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path", dsn)
 	case path == "":

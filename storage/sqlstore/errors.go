@@ -176,6 +176,8 @@ func troubleOf(err error) string {
 		return "there is no such database: make it with createdb"
 	case "42501":
 		return "the user lacks rights in the database"
+	case "42P01": // which the catalog had
+		return "a table is gone, or the user may not use its schema: GRANT USAGE ON SCHEMA"
 	case "53100":
 		return "the disk is full"
 	case "53300":

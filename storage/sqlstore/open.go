@@ -69,7 +69,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	for _, opt := range opts {
 		opt(s)
 	}
-	mode, err := s.look(ctx)
+	mode, err := s.look(ctx, !s.readOnly)
 	if err != nil {
 		return nil, failed(file, "open", err)
 	}
@@ -84,10 +84,11 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// look finds out in which mode the file can be opened, and whether it may be.
-func (s *Store) look(ctx context.Context) (mode string, err error) {
+// look finds out in which mode the file can be opened, to write or not, and whether it
+// may be.
+func (s *Store) look(ctx context.Context, write bool) (mode string, err error) {
 	err = s.inspect(ctx, "rw")
-	if s.readOnly && unwritable(err) && s.resting() {
+	if !write && unwritable(err) && s.resting() {
 		return frozen, s.inspect(ctx, frozen)
 	}
 	return "rw", err
@@ -128,13 +129,14 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 
 // found returns what there is at a path where perhaps there is nothing.
 func (s *Store) found(ctx context.Context) (schema, error) {
-	if err := s.inspect(ctx, "rw"); err != nil {
+	mode, err := s.look(ctx, false)
+	if err != nil {
 		return schema{}, err
 	}
 	if _, err := os.Stat(s.file); errors.Is(err, fs.ErrNotExist) {
 		return schema{}, nil
 	}
-	return s.schemaOf(ctx, "rw")
+	return s.schemaOf(ctx, mode)
 }
 
 // schemaOf asks the file for its schema: through SQLite, as closing a file of

@@ -81,6 +81,9 @@ func TestReadOnlyFolder(t *testing.T) {
 		if run, err := r.Run(t.Context(), "a"); err != nil || run.Seq != 1 {
 			t.Errorf("run %+v, %v", run, err)
 		}
+		if c, err := sqlstore.Examine(t.Context(), file); err != nil || len(c.Schema.Pending) > 0 {
+			t.Errorf("it is examined as %+v, %v", c, err)
+		}
 	})
 	if diff := cmp.Diff(before, folder(t, dir)); diff != "" {
 		t.Errorf("the folder was changed:\n%s", diff)

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A follower shows what becomes of a run that another process moves.
+type follower struct {
+	*journey
+
+	show  reporter
+	told  int64         // up to which entry of the run's history
+	owner storage.Owner // who moves the run, or did so last
+}
+
+// along goes on with the run. While another process moves it, what that does is
+// shown; when that process has gone, this one moves the run.
+func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.RunOption) (*engine.Result, error) {
+	res, err := eng.Run(ctx, f.id, append(opts, engine.Lift())...)
+	for {
+		owned, is := errors.AsType[*storage.OwnedError](err)
+		if !is {
+			return res, err
+		}
+		f.follows(owned.Owner)
+		run, rests, lost := f.follow(ctx)
+		switch {
+		case lost != nil:
+			return nil, lost
+		case rests && run.State == states.FlowSuspended:
+			return &engine.Result{Run: run}, fmt.Errorf("%w: run %q", engine.ErrSuspended, f.id)
+		case !rests:
+			f.show.notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, plainText(f.id)))
+		}
+		res, err = eng.Run(ctx, f.id, opts...) // without Lift: whoever wants it suspended knew that it runs
+	}
+}
+
+// follows says whom the run is left to from now on.
+func (f *follower) follows(owner storage.Owner) {
+	f.owner = owner
+	f.show.notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
+		plainText(f.id), f.owner.PID, f.owner.Host))
+}
+
+// follow shows the run until it has come to rest, or the process that had it last
+// is no more. One that only lets go of it, as it waits, takes it up again.
+func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err error) {
+	const look, lookAlive = 100 * time.Millisecond, time.Second
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	asked := time.Now() // when it was last asked who lives
+	for {
+		rung := f.store.Rung()
+		gone := false
+		if time.Since(asked) >= lookAlive {
+			owner, err := ownerOf(ctx, f.store, f.owner.ID)
+			gone, asked = err == nil && !owner.Alive, time.Now()
+		}
+		run, err := f.look(ctx) // after the former: what has gone writes nothing any more
+		ended := run.State.Ended() || run.State == states.FlowSuspended && run.Hold
+		switch {
+		case ctx.Err() != nil:
+			return run, false, f.unfollowed()
+		case err != nil:
+			return run, false, unreachable(err)
+		case ended && (gone || run.Owner == ""): // else its owner may be about to follow an order
+			return run, true, nil
+		case run.Owner != "" && run.Owner != f.owner.ID:
+			owner, err := ownerOf(ctx, f.store, run.Owner)
+			if err != nil {
+				return run, false, unreachable(err)
+			}
+			f.follows(owner)
+		case gone:
+			return run, false, nil
+		}
+		select {
+		case <-rung:
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// look shows what has happened since the last look, and returns the run's row from
+// before that.
+func (f *follower) look(ctx context.Context) (storage.Run, error) {
+	run, err := f.store.Run(ctx, f.id)
+	for err == nil && f.told < run.Entries {
+		var entries []storage.Entry
+		if entries, err = f.store.History(ctx, f.id, f.told, historyPage); err != nil || len(entries) == 0 {
+			return run, err // there are none of a run that keeps no history
+		}
+		for i := range entries {
+			if err := f.tell(ctx, &run, &entries[i]); err != nil {
+				return run, err
+			}
+			f.told = entries[i].Seq
+		}
+	}
+	return run, err
+}
+
+// tell shows an entry of the run's history as the event that it tells of.
+func (f *follower) tell(ctx context.Context, run *storage.Run, e *storage.Entry) error {
+	ev := engine.Event{Run: f.id, Flow: run.Flow, Path: e.Path, Attempt: e.Attempt, Failure: e.Failure, Time: e.Time}
+	switch e.Kind {
+	case storage.EntryFlow:
+		ev.Kind, ev.Path, ev.From, ev.To = engine.FlowChanged, "", states.Flow(e.From).String(), states.Flow(e.To).String()
+	case storage.EntryAtom:
+		a, err := f.store.Atom(ctx, f.id, e.Path)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) { // it may have been forgotten since
+			return err
+		}
+		ev.Kind, ev.From, ev.To = engine.AtomChanged, states.Task(e.From).String(), states.Task(e.To).String()
+		ev.Timer, ev.Inner = a.Kind == storage.KindTimer, a.Kind == storage.KindFork || a.Kind == storage.KindFlow
+		if a.State == states.Task(e.To) {
+			ev.Due = a.Due
+		}
+	default:
+		return nil
+	}
+	f.show.happened(ev)
+	return nil
+}
+
+// unfollowed is the error of a command that is to wait no longer.
+func (f *follower) unfollowed() error {
+	return &statusError{status: exitSuspended, err: fmt.Errorf("no longer following run %[1]s, which process %[2]d on %[3]s goes on with (ebb show %[1]s tells how far it is)",
+		f.id, f.owner.PID, f.owner.Host)}
+}
