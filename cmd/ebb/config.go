@@ -114,8 +114,11 @@ func environment(flag string) (string, error) {
 	name := variable(flag)
 	value := os.Getenv(name)
 	file := os.Getenv(name + "_FILE")
-	if flag != "dsn" || value != "" || file == "" {
+	switch {
+	case flag != "dsn" || file == "":
 		return value, nil
+	case value != "":
+		return "", usagef("%[1]s and %[1]s_FILE are both set: which database is meant? Unset one", name)
 	}
 	text, err := readFile(file, maxSecretFile)
 	if err != nil {

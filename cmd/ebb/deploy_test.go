@@ -46,6 +46,9 @@ func TestDeploy(t *testing.T) {
 	}
 
 	docker := read("Dockerfile")
+	if strings.Contains(docker, "EBB_DSN=") {
+		t.Error("the Dockerfile sets EBB_DSN, which is refused beside the EBB_DSN_FILE of who uses it")
+	}
 	for _, m := range regexp.MustCompile(`\bEBB_([A-Z_]+)=`).FindAllStringSubmatch(docker, -1) {
 		name := strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(m[1], "_FILE")), "_", "-")
 		s := &session{}
@@ -105,7 +108,8 @@ func TestRightsOnServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grants := strings.Split(strings.Split(string(page), "```sql\n")[1], "```")[0]
+	_, grants, _ := strings.Cut(string(page), "```sql\n")
+	grants, _, _ = strings.Cut(grants, "```")
 	postgrestest.Exec(t, owner, strings.ReplaceAll(grants, "TO worker", "TO "+worker.name))
 	postgrestest.Exec(t, owner, "GRANT USAGE ON SCHEMA ebb TO "+reader.name+"; GRANT SELECT ON ALL TABLES IN SCHEMA ebb TO "+reader.name)
 	file := filepath.Join(t.TempDir(), "wait.asl.json")

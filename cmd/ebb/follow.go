@@ -134,6 +134,7 @@ func (f *follower) tell(ctx context.Context, run *storage.Run, e *storage.Entry)
 
 // unfollowed is the error of a command that is to wait no longer.
 func (f *follower) unfollowed() error {
-	return &statusError{status: exitSuspended, err: fmt.Errorf("no longer following run %[1]s, which process %[2]d on %[3]s goes on with (ebb show %[1]s tells how far it is)",
-		f.id, f.owner.PID, f.owner.Host)}
+	err := fmt.Errorf("no longer following run %[1]s, which process %[2]d on %[3]s goes on with (ebb show %[1]s tells how far it is)",
+		f.id, f.owner.PID, f.owner.Host)
+	return &statusError{status: exitSuspended, err: err}
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestHelpExamples: the commands that help shows as examples can be called so.
+func TestHelpExamples(t *testing.T) {
+	t.Parallel()
+	calls := regexp.MustCompile(`\bebb ([^|>)]*)`)
+	words := regexp.MustCompile(`'[^']*'|\S+`)
+	seen := 0
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+		for line := range strings.Lines(cmd.Example) {
+			call := calls.FindStringSubmatch(line)
+			if call == nil {
+				t.Errorf("%s: %q calls no ebb", cmd.CommandPath(), line)
+				continue
+			}
+			var args []string
+			for _, word := range words.FindAllString(call[1], -1) {
+				args = append(args, strings.Trim(word, "'"))
+			}
+			called, rest, err := (&session{}).command().Find(args)
+			if err == nil {
+				err = called.ParseFlags(rest)
+			}
+			if err == nil {
+				err = called.ValidateArgs(called.Flags().Args())
+			}
+			if err != nil || !strings.HasPrefix(called.CommandPath(), cmd.CommandPath()) {
+				t.Errorf("%s is called as %s: %v", strings.TrimSpace(line), called.CommandPath(), err)
+			}
+			seen++
+		}
+	}
+	look((&session{}).command())
+	if seen < 30 {
+		t.Errorf("there are %d examples only", seen)
+	}
+}
