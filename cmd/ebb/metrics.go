@@ -107,14 +107,17 @@ type measured struct {
 	m *metrics
 }
 
-// Commit counts commits, and those that were refused.
+// Commit counts commits, and those that were refused: not those that would have begun
+// something which another process has begun meanwhile, as it may.
 func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	began := time.Now()
 	err := s.Store.Commit(ctx, claim, cp)
 	switch {
 	case err == nil:
 		s.m.checkpoints.Observe(time.Since(began).Seconds())
-	case errors.Is(err, storage.ErrFenced):
+	case claim.Makes(cp):
+		s.claimLost(claim.New.Job != "", err)
+	case errors.Is(err, storage.ErrFenced) && !claim.BeginsWith(cp):
 		s.m.fenced.Inc()
 	}
 	return err
@@ -163,7 +166,8 @@ func (s *measured) claimLost(claimed bool, err error) {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	// What cannot be counted while the database does not answer keeps nothing else back.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
 // observe counts what an engine tells of.

@@ -244,7 +244,8 @@ func TestMetricsOfStolen(t *testing.T) {
 	if err != nil || len(lost) != 1 {
 		t.Fatal(lost, err)
 	}
-	if stolen, err := stores[1].ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour}); err != nil || len(stolen) != 1 {
+	stolen, err := stores[1].ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+	if err != nil || len(stolen) != 1 {
 		t.Fatal(stolen, err)
 	}
 	for _, err := range []error{
@@ -255,8 +256,26 @@ func TestMetricsOfStolen(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	end := storage.JobEnd{Job: "j", Epoch: stolen[0].Epoch, ClaimID: stolen[0].ClaimID, State: states.JobComplete}
+	if err := stores[1].EndJob(t.Context(), end); err != nil {
+		t.Fatal(err)
+	}
+	begins, _, err := storage.ClaimNew(storage.Run{ID: "j", Flow: "f", Job: "j"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, _, err := stores[1].Begin(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := storage.Claim{Run: "a", Fence: begun.Fence, ID: "too late", Begins: 1} // as by Due
+	for _, claim := range []storage.Claim{begins, later} {
+		if err := s.Commit(t.Context(), claim, &storage.Checkpoint{}); !errors.Is(err, storage.ErrFenced) {
+			t.Error(err)
+		}
+	}
 	got := scraped(t, m)
-	if got[`ebb_fenced_writes_total`] != 1 || got[`ebb_claim_lost_total`] != 2 {
+	if got[`ebb_fenced_writes_total`] != 1 || got[`ebb_claim_lost_total`] != 3 {
 		t.Errorf("counted %v", got)
 	}
 	for i := range 2 * maxNames {
@@ -266,5 +285,26 @@ func TestMetricsOfStolen(t *testing.T) {
 	names := slices.Sorted(maps.Keys(m.names))
 	if len(names) != maxNames || names[0] != "Ship/Pack" || m.name("page-9999") != "(other)" || m.name("Ship[9]/Pack#2") != "Ship/Pack" {
 		t.Errorf("%d atoms are told apart: %.3v", len(names), names)
+	}
+}
+
+// TestMetricsWithoutStore: while the database does not answer, all is told but what is
+// counted in it.
+func TestMetricsWithoutStore(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMetrics(store)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := scraped(t, m)
+	if _, told := got[`ebb_fenced_writes_total`]; !told {
+		t.Errorf("told of %v", got)
+	}
+	if _, told := got[`ebb_jobs{state="PARKED"}`]; told {
+		t.Error("jobs were counted in a store that is closed")
 	}
 }
