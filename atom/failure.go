@@ -21,7 +21,7 @@ const (
 	CodeBadResult     = "Ebb.BadResult"     // whoever ended the attempt gave a result that the task cannot have
 	CodeRunExists     = "Ebb.RunExists"     // the run that was to be begun is there already
 	CodeNoFlow        = "Ebb.NoFlow"        // the flow of the run that was to be begun is not known
-	CodeNoStart       = "Ebb.NoStart"       // the run that a job wants cannot be made
+	CodeNoStart       = "Ebb.NoStart"       // the run that is wanted cannot be made
 	CodeLost          = "Ebb.Lost"          // too many processes died while they drove the run, or had the work of an attempt
 	CodeLanguage      = "Ebb.Language"      // a growing flow's language gave an impossible answer
 )

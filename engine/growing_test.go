@@ -334,6 +334,13 @@ func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its
 		s.took()
 		s.do = nil
 
+		for i, bad := range []flow.Child{{Flow: "inner", ID: "a\x00b"}, {Flow: "inner", ID: strings.Repeat("x", storage.MaxID+1)}} {
+			_, err := build(bad, false).Run(t.Context(), fmt.Sprint("bad-", i))
+			if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeNoStart {
+				t.Errorf("a run was begun as %.10q: %v", bad.ID, err)
+			}
+		}
+
 		var seen listen.Capture
 		opts = append(opts, engine.WithObserver(seen.Observe))
 		eng = build(flow.Child{Flow: "inner", Detached: true, ID: "free"}, false)

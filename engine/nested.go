@@ -45,6 +45,11 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		d.ended = append(d.ended, ev)
 		return nil
 	}
+	if err := run.Check(); err != nil {
+		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}
+		d.ended = append(d.ended, ev)
+		return nil //nolint:nilerr // it is the node that fails
+	}
 	d.cp.Children = append(d.cp.Children, run)
 	d.dirty = true
 	switch {

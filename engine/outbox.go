@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 // A Sender sends one message out of the database. It is called at least once for
 // each, always with the same ID, by which the receiver can tell a repetition.
 // Messages of one run to one target come in order: the next one when the one
-// before was sent. An error lets it be sent again later.
+// before was sent. An error, or a panic, lets it be sent again later.
 type Sender func(ctx context.Context, out storage.Outgoing) error
 
 // WithSender lets [Engine.Serve] send what runs leave in the outbox, see
@@ -77,6 +79,16 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 	}
 }
 
+// guarded sends a message; a panic is an error.
+func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &atom.PanicError{Value: p, Stack: clip(string(debug.Stack()))}
+		}
+	}()
+	return send(ctx, out)
+}
+
 // sendOne sends one message, and stores what became of it. While it is being sent
 // nobody else finds it.
 func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
@@ -90,12 +102,12 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 	}
 	sending, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	err := send(sending, out)
+	err := send.guarded(sending, out)
 	storing := context.WithoutCancel(ctx) // what was done is stored, though the process is to stop
 	if err == nil {
 		err = e.store.Sent(storing, out.N)
 	} else {
-		out.Error = clip(err.Error())
+		out.Error = clip(strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "\uFFFD"), "\x00", "\uFFFD")) // it may be a server's
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = e.now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
 		e.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -160,8 +162,10 @@ func TestOutboxParks(t *testing.T) {
 		defer stop()
 		send := func(_ context.Context, out storage.Outgoing) error {
 			if out.Target == "x" && broken {
-				last = out
-				return errors.New("nobody is there")
+				if last = out; out.Attempts == 1 {
+					panic("nothing can be sent")
+				}
+				return errors.New("nobody is there: \xff\x00") // a server may say anything
 			}
 			sent.put(out.Body.String())
 			return nil
@@ -171,6 +175,9 @@ func TestOutboxParks(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{`"y0"`, `"y1"`}, sent.list); diff != "" || last.Attempts != 20 {
 			t.Errorf("after %d tries; sent (-want +got):\n%s", last.Attempts, diff)
+		}
+		if !utf8.ValidString(last.Error) || strings.Contains(last.Error, "\x00") {
+			t.Errorf("the error is stored as %q", last.Error)
 		}
 		broken = false
 		last.Parked, last.NotUntil, last.Attempts = false, time.Time{}, 0

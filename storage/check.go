@@ -2,6 +2,8 @@ package storage
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -34,7 +36,20 @@ func (r *Run) Check() error {
 	if err := r.Secrets.check(); err != nil {
 		return fmt.Errorf("%w (run %q)", err, r.ID)
 	}
+	if err := checkTexts(r.ID, r.Flow); err != nil {
+		return err
+	}
 	return checkLabels(r.Labels)
+}
+
+// checkTexts returns ErrInvalid for a text that not every database keeps as it is.
+func checkTexts(texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+			return fmt.Errorf("%w: %.40q is no text: it is not UTF-8, or has a byte that is 0", ErrInvalid, text)
+		}
+	}
+	return nil
 }
 
 // CheckKey returns ErrInvalid, saying what is wrong, when the key cannot be that
@@ -51,6 +66,9 @@ func checkLabels(labels map[string]string) error {
 		if k == "" || len(k) > MaxLabel || len(v) > MaxLabel {
 			return fmt.Errorf("%w: label %.20q: keys have 1 to %d bytes, values up to %d", ErrInvalid, k, MaxLabel, MaxLabel)
 		}
+		if err := checkTexts(k, v); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -63,6 +81,9 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%w: a job needs an id", ErrInvalid)
 	case len(j.ID) > MaxID:
 		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
+	}
+	if err := checkTexts(j.ID, j.Run, j.Flow); err != nil {
+		return err
 	}
 	if j.Trace != "" {
 		if err := atom.CheckTraceparent(j.Trace); err != nil {
@@ -81,7 +102,7 @@ func (l *Letter) Check() error {
 	if len(l.Key) > MaxID {
 		return fmt.Errorf("%w: the letter's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
 	}
-	return nil
+	return checkTexts(l.Run, l.Kind, l.Name, l.Key)
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the checkpoint

@@ -71,6 +71,9 @@ func (s *Schedule) Check() error {
 	case len(s.ID) > MaxScheduleID:
 		return fmt.Errorf("%w: the schedule's id %.20q… is longer than %d bytes", ErrInvalid, s.ID, MaxScheduleID)
 	}
+	if err := checkTexts(s.ID, s.Flow); err != nil {
+		return err
+	}
 	if err := checkLabels(s.Needs); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (t *Taking) Check() error {
 	if t.Worker == "" || len(t.Worker) > MaxID || t.Lease < 0 {
 		return fmt.Errorf("%w: work is taken by a worker with a name of up to %d bytes, for a lease that is not negative", ErrInvalid, MaxID)
 	}
-	return nil
+	return checkTexts(append(slices.Clip(t.Queues), t.Worker)...)
 }
 
 // NoWork is the error of TakeToken when there is no work in those queues. For

@@ -65,6 +65,7 @@ func Run(t *testing.T, m Maker) {
 		{"UndoStack", testUndoStack},
 		{"Timers", testTimers},
 		{"Letters", testLetters},
+		{"Texts", testTexts},
 		{"Rang", testRang},
 		{"RangMany", testRangMany},
 		{"Tokens", testTokens},

@@ -1,0 +1,32 @@
+package storagetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// testTexts: what is no text that every database keeps as it is, is refused before
+// anything is written, by each store alike.
+func testTexts(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	for _, bad := range []string{"a\x00b", "\xff"} {
+		named, flown, labelled := run(bad), run("b"), run("b")
+		flown.Flow, labelled.Labels = bad, map[string]string{"k": bad}
+		for _, r := range []storage.Run{named, flown, labelled} {
+			want(t, "Create", s.Create(t.Context(), r), storage.ErrInvalid)
+		}
+		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: bad, Flow: "f"}), storage.ErrInvalid)
+		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: bad, Flow: "f"}), storage.ErrInvalid)
+		want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
+		want(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
+		want(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
+		for _, q := range []storage.Taking{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
+			q.Lease = time.Second
+			_, err := s.TakeToken(t.Context(), q)
+			want(t, "TakeToken", err, storage.ErrInvalid)
+		}
+	}
+}
