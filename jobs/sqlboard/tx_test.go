@@ -4,71 +4,107 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"net/url"
 	"path/filepath"
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
+// eachDatabase calls f with a store in each database, and what opens that database
+// for a user of his own.
+func eachDatabase(t *testing.T, f func(t *testing.T, store *sqlstore.Store, driver, dsn string)) {
+	t.Helper()
+	open := func(t *testing.T, dsn, driver, own string) {
+		t.Helper()
+		store, err := sqlstore.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		f(t, store, driver, own)
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "runs.db")
+		open(t, file, "sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(60000)")
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		dsn := postgrestest.DSN(t)
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+		own, err := url.Parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := own.Query()
+		params.Del("schema") // which only Ebb knows, and its tables are found without
+		params.Del("search_path")
+		own.RawQuery = params.Encode()
+		open(t, dsn, "pgx", own.String())
+	})
+}
+
 // TestPostTx: a job is posted together with what else the user's transaction
 // writes, or not at all.
 func TestPostTx(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "runs.db")
-	store, err := sqlstore.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(60000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE orders (n INTEGER PRIMARY KEY)"); err != nil {
-		t.Fatal(err)
-	}
-	board := sqlboard.New(store, jobs.Policy{})
-	order := func(n int, end func(*sql.Tx) error) {
-		t.Helper()
-		tx, err := db.BeginTx(t.Context(), nil)
+	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, driver, dsn string) {
+		db, err := sql.Open(driver, dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, wrote := tx.ExecContext(t.Context(), "INSERT INTO orders VALUES (?)", n)
-		_, posted := board.PostTx(t.Context(), tx, jobs.Job{ID: "j", Flow: "ship", Input: n})
-		_, again := board.PostTx(t.Context(), tx, jobs.Job{ID: "j", Flow: "another"})
-		if err := errors.Join(wrote, posted, again, end(tx)); err != nil {
+		defer func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		db.SetMaxOpenConns(1) // whose table it is
+		if _, err := db.ExecContext(t.Context(), "CREATE TEMP TABLE orders (n INTEGER PRIMARY KEY)"); err != nil {
 			t.Fatal(err)
 		}
-	}
-	order(1, (*sql.Tx).Rollback)
-	if _, err := board.Job(t.Context(), "j"); !errors.Is(err, jobs.ErrNotFound) {
-		t.Errorf("rolled back, the job is there: %v", err)
-	}
-	order(2, (*sql.Tx).Commit)
-	var n int
-	if err := db.QueryRowContext(t.Context(), "SELECT n FROM orders").Scan(&n); err != nil || n != 2 {
-		t.Errorf("order %d (%v)", n, err)
-	}
-	claims, err := board.Claim(t.Context(), jobs.Want{Flows: []string{"ship"}, Limit: 5})
-	if err != nil || len(claims) != 1 || claims[0].Job.ID != "j" {
-		t.Errorf("claimed %+v (%v)", claims, err)
-	}
+		board := sqlboard.New(store, jobs.Policy{})
+		order := func(n int, end func(*sql.Tx) error) {
+			t.Helper()
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, posted := board.PostTx(t.Context(), tx, jobs.Job{ID: "j", Flow: "ship", Input: n, RunLabels: map[string]string{"k": "v"}})
+			_, again := board.PostTx(t.Context(), tx, jobs.Job{ID: "j", Flow: "another"})
+			_, wrote := tx.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO orders VALUES (%d)", n))
+			if err := errors.Join(wrote, posted, again, end(tx)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		order(1, (*sql.Tx).Rollback)
+		if _, err := board.Job(t.Context(), "j"); !errors.Is(err, jobs.ErrNotFound) {
+			t.Errorf("rolled back, the job is there: %v", err)
+		}
+		order(2, (*sql.Tx).Commit)
+		var n int
+		if err := db.QueryRowContext(t.Context(), "SELECT n FROM orders").Scan(&n); err != nil || n != 2 {
+			t.Errorf("order %d (%v)", n, err)
+		}
+		claims, err := board.Claim(t.Context(), jobs.Want{Flows: []string{"ship"}, Limit: 5})
+		if err != nil || len(claims) != 1 || claims[0].Job.ID != "j" || claims[0].Job.RunLabels["k"] != "v" {
+			t.Errorf("claimed %+v (%v)", claims, err)
+		}
+	})
 	if _, err := inMemoryBoard().PostTx(t.Context(), nil, jobs.Job{Flow: "f"}); !errors.Is(err, sqlboard.ErrNoTx) {
 		t.Errorf("in memory: %v", err)
 	}
@@ -79,38 +115,31 @@ func inMemoryBoard() *sqlboard.Board { return sqlboard.New(storage.Memory(), job
 // TestPostInTask: a task posts a job in the transaction that records that it did.
 func TestPostInTask(t *testing.T) {
 	t.Parallel()
-	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
+	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, _, _ string) {
+		board := sqlboard.New(store, jobs.Policy{})
+		next := atom.Func("next", func(ctx context.Context, _ struct{}) (string, error) {
+			return atom.Tx(ctx, func(tx *sql.Tx) (string, error) {
+				ids, err := board.PostTx(ctx, tx, jobs.Job{Flow: "ship"})
+				if err != nil {
+					return "", err
+				}
+				return ids[0], nil
+			})
+		}, atom.As("job"))
+		eng, err := engine.New(flow.Linear("f", next), engine.WithStore(store))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
-	board := sqlboard.New(store, jobs.Policy{})
-	next := atom.Func("next", func(ctx context.Context, _ struct{}) (string, error) {
-		return atom.Tx(ctx, func(tx *sql.Tx) (string, error) {
-			ids, err := board.PostTx(ctx, tx, jobs.Job{Flow: "ship"})
-			if err != nil {
-				return "", err
-			}
-			return ids[0], nil
-		})
-	}, atom.As("job"))
-	eng, err := engine.New(flow.Linear("f", next), engine.WithStore(store))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := eng.Run(t.Context(), "r")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := engine.Get(res, atom.NewKey[string]("job"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if j, err := board.Job(t.Context(), id); err != nil || j.Flow != "ship" {
-		t.Errorf("job is %+v (%v)", j, err)
-	}
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := engine.Get(res, atom.NewKey[string]("job"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j, err := board.Job(t.Context(), id); err != nil || j.Flow != "ship" {
+			t.Errorf("job is %+v (%v)", j, err)
+		}
+	})
 }
