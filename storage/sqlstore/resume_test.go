@@ -160,6 +160,18 @@ var fixtureFlows = []fixtureFlow{
 			t.Fatal(err)
 		}
 	}},
+	{"works", func(j *journal, _ func()) (flow.Node, error) {
+		return flow.Linear("works", j.task("a", nil), atom.Remote[struct{}, string]("w", "pack"), j.task("z", nil)), nil
+	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s storage.Store, id string) {
+		t.Helper()
+		token, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"pack"}, Worker: "me", Lease: time.Minute})
+		if err != nil || token.Run != id || token.Work == nil {
+			t.Fatal(token, err)
+		}
+		if _, err := s.FinishToken(t.Context(), token.ID, token.Take, atom.MustEncode("ok"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}},
 	{"waits machine", func(*journal, func()) (flow.Node, error) {
 		m, err := asl.Parse("waits machine", []byte(waitingMachine))
 		if err != nil {
