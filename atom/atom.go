@@ -26,6 +26,8 @@ type Atom struct {
 	version    string
 	priority   int
 	timeout    time.Duration
+	toStart    time.Duration
+	toClose    time.Duration
 	args       []Arg
 	revertArgs []Arg
 	inject     []injected

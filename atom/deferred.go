@@ -22,7 +22,7 @@ var ErrEnded = errors.New("atom: the attempt has ended")
 // token is gone and the outcome is Unknown.
 type Deferral struct {
 	Deadline  time.Duration // from the attempt's begin: then it fails with CodeTimeout; 0 is without limit
-	Heartbeat time.Duration // since it was last heard of: then it fails with CodeHeartbeatLost; 0 is without limit
+	Heartbeat time.Duration // since it was last heard of, or taken by a worker: then it fails with CodeHeartbeatLost; 0 is without limit
 }
 
 // Deferrable lets a task answer [ErrDeferred]. Each of its attempts has a

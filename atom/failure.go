@@ -9,21 +9,23 @@ import (
 
 // Codes of failures that the core itself gives.
 const (
-	CodeError         = "Error"             // an error without a code of its own
-	CodePanic         = "Panic"             // user code panicked; Stack holds where
-	CodeTimeout       = "Timeout"           // the atom's own time limit passed
-	CodeCancelled     = "Cancelled"         // the atom was cancelled while it ran
-	CodeNotFound      = "NotFound"          // a required symbol had no value
-	CodeNoTask        = "Ebb.NoTask"        // no task is registered under the resource's name
-	CodeTooLarge      = "Ebb.ValueTooLarge" // the result is larger than a value may be
-	CodeRevertFailed  = "Ebb.RevertFailed"  // a revert failed
-	CodeHeartbeatLost = "Ebb.HeartbeatLost" // a deferred atom's heartbeat did not come
-	CodeBadResult     = "Ebb.BadResult"     // whoever ended the attempt gave a result that the task cannot have
-	CodeRunExists     = "Ebb.RunExists"     // the run that was to be begun is there already
-	CodeNoFlow        = "Ebb.NoFlow"        // the flow of the run that was to be begun is not known
-	CodeNoStart       = "Ebb.NoStart"       // the run that is wanted cannot be made
-	CodeLost          = "Ebb.Lost"          // too many processes died while they drove the run, or had the work of an attempt
-	CodeLanguage      = "Ebb.Language"      // a growing flow's language gave an impossible answer
+	CodeError           = "Error"               // an error without a code of its own
+	CodePanic           = "Panic"               // user code panicked; Stack holds where
+	CodeTimeout         = "Timeout"             // the atom's own time limit passed
+	CodeCancelled       = "Cancelled"           // the atom was cancelled while it ran
+	CodeNotFound        = "NotFound"            // a required symbol had no value
+	CodeNoTask          = "Ebb.NoTask"          // no task is registered under the resource's name
+	CodeTooLarge        = "Ebb.ValueTooLarge"   // the result is larger than a value may be
+	CodeRevertFailed    = "Ebb.RevertFailed"    // a revert failed
+	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
+	CodeStartToClose    = "Ebb.StartToClose"    // the worker who took the work did not end it in time
+	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
+	CodeBadResult       = "Ebb.BadResult"       // whoever ended the attempt gave a result that the task cannot have
+	CodeRunExists       = "Ebb.RunExists"       // the run that was to be begun is there already
+	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be begun is not known
+	CodeNoStart         = "Ebb.NoStart"         // the run that is wanted cannot be made
+	CodeLost            = "Ebb.Lost"            // too many processes died while they drove the run, or had the work of an attempt
+	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer
 )
 
 // A Failure is a failure as it is stored. It has no Go type of its own: every

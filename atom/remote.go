@@ -3,6 +3,7 @@ package atom
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // A Queued body may leave its calls to workers: processes of any kind and language
@@ -34,8 +35,9 @@ func (w work) Queue(_ *Call) string { return w.kind }
 
 // Remote returns a task that is work of that kind for workers, and cannot be
 // undone. It is typed as those of [Task] are; a result that is no Out fails it.
-// [Timeout] limits an attempt from when it begins to wait for a worker, and
-// [Deferrable] may set a Heartbeat.
+// [Timeout] limits an attempt from when it begins to wait for a worker,
+// [ScheduleToStart] that wait and [StartToClose] the work; a Heartbeat of
+// [Deferrable] counts from when a worker has taken it.
 func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
 	return newTyped(name, &typed[In, Out]{task: elsewhere[In, Out]{do: kind}}, opts)
 }
@@ -68,3 +70,23 @@ func (t *typed[In, Out]) Queue(c *Call) string {
 	}
 	return ""
 }
+
+// ScheduleToStart limits how long the work of one attempt of Execute waits for a
+// worker to take it, for a task made by [Remote] or [RemotePair]. Then the attempt
+// fails with [CodeScheduleToStart]; nobody has begun it. Only the first worker is
+// waited for: work that one has lost goes to the next within the limits that there
+// are else. The default is no limit.
+func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart = d } }
+
+// StartToClose limits how long a worker takes from when it has taken the work of an
+// attempt of Execute, whether it is heard of or not. Then the attempt fails with
+// [CodeStartToClose], and its outcome is Unknown. When the worker's lease has run out
+// and another has taken the work, that one has all of this time. The default is no
+// limit.
+func StartToClose(d time.Duration) Option { return func(a *Atom) { a.toClose = d } }
+
+// ScheduleToStart returns the limit of [ScheduleToStart]; 0 is none.
+func (a *Atom) ScheduleToStart() time.Duration { return a.toStart }
+
+// StartToClose returns the limit of [StartToClose]; 0 is none.
+func (a *Atom) StartToClose() time.Duration { return a.toClose }

@@ -164,7 +164,7 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 	}
 	if cmd.Op == scheduler.Execute {
 		if e := d.openToken(cmd); e != nil {
-			c.about.Token = e.token
+			c.about.Token = e.token.ID
 		}
 	}
 	d.queue(c)

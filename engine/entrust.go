@@ -6,7 +6,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // A call that is work for workers, see [atom.Queued], is not made: it has a token
@@ -37,7 +36,7 @@ type handOver struct {
 func (d *driver) entrust(cmd *scheduler.Command, c *call) bool {
 	path := c.about.Path
 	e := d.elsewhere[path]
-	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.about.Revert || e.token == cmd.Node.Spec.Token); !had {
+	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.about.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
 		work := d.workOf(c)
 		if c.missing != nil {
 			return false
@@ -46,7 +45,7 @@ func (d *driver) entrust(cmd *scheduler.Command, c *call) bool {
 	} else {
 		if k := keyOf(cmd); e.timerKey != k {
 			e.timerKey = k
-			d.watchToken(e, e.beat)
+			d.watchToken(e)
 		}
 		e.revert = c.about.Revert
 	}
@@ -57,30 +56,29 @@ func (d *driver) entrust(cmd *scheduler.Command, c *call) bool {
 
 // openWork puts a call into the queue of its kind of work.
 func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *elsewhere {
-	e := &elsewhere{timerKey: keyOf(cmd), token: newToken(), revert: c.about.Revert}
+	e := &elsewhere{timerKey: keyOf(cmd), revert: c.about.Revert}
 	limit := c.timeout
+	t := &e.token
+	t.ID, t.Incarnation, t.Attempt, t.Queue = newToken(), c.about.Incarnation, c.about.Attempt, c.work
 	if n := cmd.Node; n != nil && !e.revert {
-		e.heartbeat = n.Spec.Heartbeat
+		t.Heartbeat, t.ScheduleToStart, t.StartToClose = n.Spec.Heartbeat, n.Spec.ToStart, n.Spec.ToClose
 		if n.Spec.Token != "" {
-			e.token = n.Spec.Token
+			t.ID = n.Spec.Token
 		}
 	} else if n == nil && !e.revert {
-		if def := d.plan.Atoms[cmd.Atom].Deferral(); def != nil {
-			e.heartbeat = def.Heartbeat
+		a := &d.plan.Atoms[cmd.Atom]
+		t.ScheduleToStart, t.StartToClose = a.ScheduleToStart(), a.StartToClose()
+		if def := a.Deferral(); def != nil {
+			t.Heartbeat = def.Heartbeat
 			if def.Deadline > 0 && (limit == 0 || def.Deadline < limit) {
 				limit = def.Deadline
 			}
 		}
 	}
-	if limit > 0 {
-		e.deadline = d.now.Add(limit)
-	}
-	d.elsewhere[c.about.Path] = e
-	d.watchToken(e, d.now)
-	d.cp.Tokens = append(d.cp.Tokens, storage.Token{
-		ID: e.token, Run: d.claim.Run, Path: c.about.Path, Incarnation: c.about.Incarnation, Attempt: c.about.Attempt,
-		Deadline: e.deadline, Heartbeat: e.heartbeat, Beat: d.now, Queue: c.work, Work: work,
-	})
+	d.waitFor(e, c.about.Path, limit)
+	told := *t
+	told.Work = work
+	d.cp.Tokens = append(d.cp.Tokens, told)
 	d.dirty = true
 	return e
 }

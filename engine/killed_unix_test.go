@@ -101,7 +101,7 @@ func (w waitsOf) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 		case "deadline":
 			wait.Token, wait.Timeout = ask.Token(), w.d
 		case "heartbeat":
-			wait.Token, wait.Heartbeat = ask.Token(), w.d
+			wait.Token, wait.Heartbeat, wait.Queue = ask.Token(), w.d, "" // in a queue it would count from a taking
 		case "token":
 			wait.Token = ask.Token()
 		case "child":

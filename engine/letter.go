@@ -67,13 +67,13 @@ func (d *driver) open(l *storage.Letter) error {
 	switch l.Kind {
 	case storage.LetterToken:
 		e := d.elsewhere[l.Path]
-		if e == nil || e.token != l.Name {
+		if e == nil || e.token.ID != l.Name {
 			d.taken(l.N) // its attempt is over
 			return nil
 		}
 		_, err := d.endElsewhere(e, l)
 		return err
-	case storage.LetterTaken:
+	case storage.LetterTaken, storage.LetterRetaken:
 		return d.workTaken(l)
 	case letterChild:
 		return d.childEnded(l)
@@ -82,10 +82,19 @@ func (d *driver) open(l *storage.Letter) error {
 	}
 }
 
-// workTaken tells a language that a worker took the work of one of its nodes.
+// workTaken counts from now on what counts from when a worker has taken the work of
+// an attempt, and tells that to a language whose node it is.
 func (d *driver) workTaken(l *storage.Letter) error {
 	e := d.elsewhere[l.Path]
-	if e == nil || e.node == nil || e.token != l.Name {
+	if e == nil || e.token.ID != l.Name {
+		d.taken(l.N)
+		return nil
+	}
+	if err := d.lookAt(e); err != nil {
+		return err
+	}
+	d.watchToken(e)
+	if l.Kind != storage.LetterTaken || queueOf(e.node) == "" {
 		d.taken(l.N)
 		return nil
 	}

@@ -20,13 +20,10 @@ func newToken() string { return rand.Text() }
 type elsewhere struct {
 	timerKey
 
-	token     string // "" when only a letter ends it
-	signal    string // name of the signal that ends it; "" when none does
-	deadline  time.Time
-	heartbeat time.Duration
-	beat      time.Time       // when it was last heard of, as it was loaded
-	early     *storage.Letter // what ended it before its own call has, or before it is known whose it is
-	revert    bool            // it undoes; the scheduler knows that it waits
+	token  storage.Token   // as it was last seen, without what it holds; its ID is "" when only a signal ends it
+	signal string          // name of the signal that ends it; "" when none does
+	early  *storage.Letter // what ended it before its own call has, or before it is known whose it is
+	revert bool            // it undoes; the scheduler knows that it waits
 }
 
 // nobodys is what attempts have that were loaded, before it is known that they are
@@ -37,45 +34,52 @@ var nobodys = timerKey{atom: -1}
 // again, because its process died, keeps what it had.
 func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
 	var limit time.Duration
-	var e *elsewhere
+	e := &elsewhere{timerKey: keyOf(cmd)}
 	if n := cmd.Node; n != nil {
 		if n.Spec.Token == "" {
 			return nil
 		}
-		e = &elsewhere{timerKey: keyOf(cmd), token: n.Spec.Token, heartbeat: n.Spec.Heartbeat}
 		limit = n.Spec.Timeout
+		e.token.ID, e.token.Heartbeat = n.Spec.Token, n.Spec.Heartbeat
+		if e.token.Queue = queueOf(n); e.token.Queue != "" {
+			e.token.ScheduleToStart, e.token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
+		}
 	} else {
 		a := &d.plan.Atoms[cmd.Atom]
 		def := a.Deferral()
 		if def == nil {
 			return nil
 		}
-		e = &elsewhere{timerKey: keyOf(cmd)}
 		limit = def.Deadline
 		if e.signal = a.Signal(); e.signal == "" {
-			e.token, e.heartbeat = newToken(), def.Heartbeat
+			e.token.ID, e.token.Heartbeat = newToken(), def.Heartbeat
 		}
 	}
 	path := e.path(d)
-	if had := d.elsewhere[path]; had != nil && (cmd.Node == nil || had.token == e.token) {
+	if had := d.elsewhere[path]; had != nil && (cmd.Node == nil || had.token.ID == e.token.ID) {
 		had.timerKey = e.timerKey
 		return had
 	}
-	if limit > 0 {
-		e.deadline = d.now.Add(limit)
-	}
-	d.elsewhere[path] = e
-	d.watchToken(e, d.now)
-	if e.token == "" {
+	d.waitFor(e, path, limit)
+	if e.token.ID == "" {
 		d.awaited = len(d.unread) > 0
 		return e
 	}
-	d.cp.Tokens = append(d.cp.Tokens, storage.Token{
-		ID: e.token, Run: d.claim.Run, Path: path, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
-		Deadline: e.deadline, Heartbeat: e.heartbeat, Beat: d.now, Queue: queueOf(cmd.Node),
-	})
+	e.token.Incarnation, e.token.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
+	d.cp.Tokens = append(d.cp.Tokens, e.token)
 	d.dirty = true
 	return e
+}
+
+// waitFor lets an attempt be waited for from now on.
+func (d *driver) waitFor(e *elsewhere, path string, limit time.Duration) {
+	t := &e.token
+	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.now, d.now
+	if limit > 0 {
+		t.Deadline = d.now.Add(limit)
+	}
+	d.elsewhere[path] = e
+	d.watchToken(e)
 }
 
 // queueOf returns where workers find the work of a node that calls nobody.
@@ -86,19 +90,19 @@ func queueOf(n *scheduler.Node) string {
 	return n.Spec.Queue
 }
 
-// watchToken sets the timer for when the token's time is up, if nobody is heard
-// of any more.
-func (d *driver) watchToken(e *elsewhere, beat time.Time) {
-	due := e.deadline
-	if e.heartbeat > 0 {
-		if silent := beat.Add(e.heartbeat); due.IsZero() || silent.Before(due) {
-			due = silent
-		}
+// watchToken sets the timer for when the first of the token's limits passes.
+func (d *driver) watchToken(e *elsewhere) {
+	if e.timerKey == nobodys {
+		return
 	}
-	if !due.IsZero() {
-		k := e.tokenKey()
+	k := e.tokenKey()
+	switch limit, due := e.token.Due(); {
+	case limit != storage.NoLimit:
 		d.timers.set(k, due)
 		d.keepTimer(k.path(d), storage.TimerToken, due)
+	case d.timers.has(k):
+		d.timers.drop(k)
+		d.keepTimer(k.path(d), storage.TimerToken, time.Time{})
 	}
 }
 
@@ -115,8 +119,8 @@ func (d *driver) closeToken(path string, used bool) {
 		d.timers.drop(k)
 		d.keepTimer(path, storage.TimerToken, time.Time{})
 	}
-	if !used && e.token != "" {
-		d.cp.Tokens = append(d.cp.Tokens, storage.Token{ID: e.token, Run: d.claim.Run, Path: path, State: storage.TokenGone})
+	if !used && e.token.ID != "" {
+		d.cp.Tokens = append(d.cp.Tokens, storage.Token{ID: e.token.ID, Run: d.claim.Run, Path: path, State: storage.TokenGone})
 		d.dirty = true
 	}
 	if e.early != nil {
@@ -125,40 +129,78 @@ func (d *driver) closeToken(path string, used bool) {
 }
 
 // expire fails an attempt whose time is up. One that has a token is failed as
-// anybody else would: by a letter; nothing is done when somebody was faster, or was
-// heard of meanwhile.
+// anybody else would: by a letter; nothing is done when somebody was faster, or has
+// taken it or was heard of meanwhile.
 func (d *driver) expire(k timerKey) error {
 	path := k.path(d)
 	e := d.elsewhere[path]
 	if e == nil {
 		return nil
 	}
-	f := &atom.Failure{Atom: path, Code: atom.CodeTimeout, Message: "nobody ended the attempt in time"}
-	if e.token == "" {
+	if e.token.ID == "" {
+		f := overdue(&e.token, storage.ScheduleToClose)
 		f.Attempt = int(d.s.Record(e.atom).Attempt)
 		d.closeToken(path, true)
 		return d.feed(scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Failure: f})
 	}
-	t, err := d.e.store.Token(d.storing, e.token)
-	if err != nil {
-		return d.storeError(err)
-	}
-	f.Attempt = t.Attempt
-	switch {
-	case !e.deadline.IsZero() && !e.deadline.After(d.now):
-	case e.heartbeat > 0 && !t.Beat.Add(e.heartbeat).After(d.now):
-		f.Code, f.Message = atom.CodeHeartbeatLost, fmt.Sprintf("nothing was heard for %v", e.heartbeat)
-	default:
-		d.watchToken(e, t.Beat)
-		return nil
-	}
 	if err := d.flush(); err != nil { // the token may be in the checkpoint that is being gathered
 		return err
 	}
-	if _, err := d.e.store.EndToken(d.storing, e.token, nil, f); err != nil && !errors.Is(err, storage.ErrGone) {
+	for {
+		if err := d.lookAt(e); err != nil {
+			return err
+		}
+		limit, due := e.token.Due()
+		if limit == storage.NoLimit || due.After(d.now) {
+			d.watchToken(e)
+			return nil
+		}
+		take := e.token.Take // which another worker's limits do not end
+		if take == 0 {
+			take = storage.Untaken
+		}
+		_, err := d.e.store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
+		switch {
+		case errors.Is(err, storage.ErrTaken):
+		case err != nil && !errors.Is(err, storage.ErrGone):
+			return d.storeError(err)
+		default:
+			return d.readLetters()
+		}
+	}
+}
+
+// lookAt reads the token of an attempt anew.
+func (d *driver) lookAt(e *elsewhere) error {
+	t, err := d.e.store.Token(d.storing, e.token.ID)
+	if err != nil {
 		return d.storeError(err)
 	}
-	return d.readLetters()
+	e.token = seen(&t)
+	return nil
+}
+
+// seen returns what a driver keeps of a token.
+func seen(t *storage.Token) storage.Token {
+	kept := *t
+	kept.Work, kept.Result, kept.Failure = nil, nil, nil
+	return kept
+}
+
+// overdue returns with what an attempt fails of whose token that limit has passed.
+func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
+	f := &atom.Failure{Atom: t.Path, Attempt: t.Attempt}
+	switch limit {
+	case storage.ScheduleToStart:
+		f.Code, f.Message = atom.CodeScheduleToStart, fmt.Sprintf("no worker took the work within %v", t.ScheduleToStart)
+	case storage.StartToClose:
+		f.Code, f.Message = atom.CodeStartToClose, fmt.Sprintf("the worker %q, who had taken the work, did not end it within %v", t.Worker, t.StartToClose)
+	case storage.HeartbeatLimit:
+		f.Code, f.Message = atom.CodeHeartbeatLost, fmt.Sprintf("nothing was heard for %v", t.Heartbeat)
+	default:
+		f.Code, f.Message = atom.CodeTimeout, "nobody ended the attempt in time"
+	}
+	return f
 }
 
 // loadTokens takes up the tokens that are open, or were used: then a letter says
@@ -182,7 +224,7 @@ func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
 	} else if !ok {
 		k = nobodys
 	}
-	e := &elsewhere{timerKey: k, token: t.ID, deadline: t.Deadline, heartbeat: t.Heartbeat, beat: t.Beat}
+	e := &elsewhere{timerKey: k, token: seen(t)}
 	if k.atom >= 0 && k.node == nil {
 		e.signal = d.plan.Atoms[k.atom].Signal()
 	}

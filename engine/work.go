@@ -26,7 +26,7 @@ type Work struct {
 	Attempt     int
 	Input       atom.Value
 	Undoes      *Undoes       // not nil when the attempt reverts
-	Deadline    time.Time     // when it is too late; zero is never
+	Deadline    time.Time     // when it is too late, by whichever limit, if the worker is heard of; zero is never
 	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 is without limit
 	Lease       time.Time     // until when it is the worker's; zero is for as long as it takes
 	Trace       string        // the W3C traceparent that the run was begun under; "" when there is none
@@ -128,8 +128,11 @@ func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work,
 	w := &Work{
 		Token: tok.ID, Take: tok.Take, Queue: tok.Queue, Run: tok.Run, Path: tok.Path,
 		Incarnation: tok.Incarnation, Attempt: tok.Attempt,
-		Deadline: tok.Deadline, Heartbeat: tok.Heartbeat, Lease: tok.Lease,
+		Heartbeat: tok.Heartbeat, Lease: tok.Lease,
 	}
+	heard := *tok
+	heard.Heartbeat = 0
+	_, w.Deadline = heard.Due()
 	if tok.Work == nil {
 		a, err := store.Atom(ctx, tok.Run, tok.Path)
 		if err != nil {

@@ -62,10 +62,10 @@ func (m *memory) openToken(id string) (*Token, error) {
 }
 
 // takenToken returns the token of that id, if it is open and still is of who took
-// it under that number; 0 is anybody.
+// it under that number.
 func (m *memory) takenToken(id string, take int64) (*Token, error) {
 	t, err := m.openToken(id)
-	if err == nil && take != 0 && t.Take != take {
+	if err == nil && !t.Has(take) {
 		return nil, ErrTaken
 	}
 	return t, err
@@ -94,15 +94,6 @@ func (m *MemoryStore) FinishToken(ctx context.Context, id string, take int64, re
 	r.shut(id)
 	m.deliver(r, t.Letter())
 	return m.token(id), nil
-}
-
-// Letter returns what the token's run is told of its end. For those who write
-// stores.
-func (t *Token) Letter() Letter {
-	return Letter{
-		Run: t.Run, Kind: LetterToken, Path: t.Path, Incarnation: t.Incarnation,
-		Name: t.ID, Body: t.Result, Failure: t.Failure,
-	}
 }
 
 // TakeToken gives the work that has waited longest to a worker.
@@ -138,15 +129,6 @@ func (m *MemoryStore) TakeToken(ctx context.Context, q Taking) (Token, error) {
 		m.deliver(m.runs[longest.Run], longest.TakenLetter())
 	}
 	return m.token(longest.ID), nil
-}
-
-// TakenLetter returns what the token's run is told when its work was taken. For
-// those who write stores.
-func (t *Token) TakenLetter() Letter {
-	return Letter{
-		Run: t.Run, Kind: LetterTaken, Path: t.Path, Incarnation: t.Incarnation,
-		Name: t.ID, Body: atom.MustEncode(t.Worker),
-	}
 }
 
 // Beat renews an open token's heartbeat.

@@ -189,13 +189,18 @@ type Token struct {
 	Deadline    time.Time     // when the atom fails if nobody ended it; zero is never
 	Heartbeat   time.Duration // how long it may be silent; 0 is without limit
 	Beat        time.Time     // when it was last heard of
-	Result      atom.Value    // what it was completed with
-	Failure     *atom.Failure // what it was failed with
-	Queue       string        // under what name workers find the work; "" when they do not
-	Work        atom.Value    // what whoever takes it is told; dropped when the token ends; nil when the atom's record has it
-	Worker      string        // who took it last; "" when nobody did
-	Take        int64         // how often it was taken: the number of that, by which its worker is known
-	Lease       time.Time     // until when it is its worker's, by the store's clock; zero is for as long as the token is open
+	Since       time.Time     // when it was put into its queue, or, by the store's clock, last taken; zero is before there was this
+
+	ScheduleToStart time.Duration // how long its work may wait to be taken for the first time; 0 is without limit
+	StartToClose    time.Duration // how long whoever took it last may take; 0 is without limit
+
+	Result  atom.Value    // what it was completed with
+	Failure *atom.Failure // what it was failed with
+	Queue   string        // under what name workers find the work; "" when they do not
+	Work    atom.Value    // what whoever takes it is told; dropped when the token ends; nil when the atom's record has it
+	Worker  string        // who took it last; "" when nobody did
+	Take    int64         // how often it was taken: the number of that, by which its worker is known
+	Lease   time.Time     // until when it is its worker's, by the store's clock; zero is for as long as the token is open
 }
 
 // TokenState is where a token is in its life.
@@ -256,6 +261,9 @@ type Ring struct {
 // work of a token, see [Letterbox]. Its Name is the token's id, its Path and
 // Incarnation those of the atom, Body who took it, as a JSON string.
 const LetterTaken = "taken"
+
+// LetterRetaken is LetterTaken when it is not the first time.
+const LetterRetaken = "retaken"
 
 // LetterToken is the kind of the letter that tells a run that a token was ended.
 // Its Name is the token's id, its Path and Incarnation those of the atom; Body is

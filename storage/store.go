@@ -291,15 +291,16 @@ type Letterbox interface {
 	// TakeToken gives the work that has waited longest in any of some queues to a
 	// worker: the token is the worker's from now on, and is as if heard of just now.
 	// Work whose lease has run out is there to be taken again; it waits since then.
-	// When it is taken for the first time, and has no Work of its own, the run is
-	// sent the letter of LetterTaken. It returns ErrNotFound when there is none.
+	// The run is sent the letter of LetterTaken, or LetterRetaken, when it is taken
+	// for the first time and has no Work of its own, and whenever limits count from
+	// then on, see Token.Due. It returns ErrNotFound when there is none.
 	TakeToken(ctx context.Context, t Taking) (Token, error)
 	// KeepToken is Beat by the worker to whom TakeToken gave it under that number:
 	// the token is his for another lease, also when his had run out and nobody has
 	// taken it since. It returns ErrTaken when somebody has, and the errors of Beat.
 	KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error)
-	// FinishToken is EndToken by that worker. It returns ErrTaken, and changes
-	// nothing, when somebody has taken the token since.
+	// FinishToken is EndToken by that worker, or with Untaken while nobody has taken
+	// it. It returns ErrTaken, and changes nothing, when somebody has since.
 	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)

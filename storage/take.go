@@ -53,13 +53,16 @@ func (t *Token) waitsSince() time.Time {
 
 // TakenBy makes the work a worker's. For those who write stores.
 func (t *Token) TakenBy(q *Taking, now time.Time) {
-	t.Worker, t.Beat, t.Lease = q.Worker, now, until(now, q.Lease)
+	t.Worker, t.Beat, t.Since, t.Lease = q.Worker, now, now, until(now, q.Lease)
 	t.Take++
 }
 
-// Tells reports whether the run of a token that was just taken is to be told. For
-// those who write stores.
-func (t *Token) Tells() bool { return t.Take == 1 && t.Work == nil }
+// Tells reports whether the run of a token that was just taken is to be told: for
+// its language, or as there are limits that count from now on. For those who write
+// stores.
+func (t *Token) Tells() bool {
+	return t.Take == 1 && t.Work == nil || t.StartToClose > 0 || t.Heartbeat > 0
+}
 
 // until returns when a lease runs out; zero is never.
 func until(now time.Time, lease time.Duration) time.Time {

@@ -142,6 +142,7 @@ type wait struct {
 	due     time.Time
 	attempt int
 	token   *storage.Token
+	timeout storage.TokenLimit // of the token, that passes when it is due
 	letter  *storage.Letter
 	limit   *storage.LimitedError
 	failure *jsonFailure // why it waits
@@ -201,7 +202,8 @@ func (w *standing) waitOf(a *storage.Atom) wait {
 	case states.TaskReverting:
 		now.kind, now.attempt, now.failure = waitsForRevert, a.RevertAttempt+1, failureJSON(a.RevertFailure)
 		if token := w.tokens[a.Path]; token != nil && token.Queue != "" {
-			now.kind, now.token, now.due = waitsForWorker, token, token.Deadline
+			now.kind = waitsForWorker
+			now.entrusted(token)
 		}
 		if !a.Due.IsZero() {
 			now.kind = waitsForUndoAgain
@@ -213,13 +215,23 @@ func (w *standing) waitOf(a *storage.Atom) wait {
 		case a.Kind == storage.KindTimer:
 			now.kind = waitsForTime
 		case token != nil:
-			now.kind, now.token, now.due = waitsForToken, token, token.Deadline
+			now.kind = waitsForToken
+			now.entrusted(token)
 			if token.Queue != "" {
 				now.kind = waitsForWorker
 			}
 		}
 	}
 	return now
+}
+
+// entrusted says that whoever has a token is waited for, and until when.
+func (w *wait) entrusted(token *storage.Token) {
+	w.token = token
+	w.timeout, w.due = token.Due()
+	if token.Take > 0 && !token.Since.IsZero() {
+		w.since = token.Since
+	}
 }
 
 // A wake is something that would move the run on.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/storage"
 )
 
 type jsonOwner struct {
@@ -18,6 +19,7 @@ type jsonWait struct {
 	Path    string       `json:"path,omitempty"`
 	Since   time.Time    `json:"since,omitzero"`
 	Due     time.Time    `json:"due,omitzero"`
+	Timeout string       `json:"timeout,omitempty"` // token, worker: which limit passes then
 	Attempt int          `json:"attempt,omitempty"`
 	Token   string       `json:"token,omitempty"`
 	Work    string       `json:"work,omitempty"`   // worker: of which kind
@@ -63,6 +65,9 @@ func (w *standing) json() jsonStanding {
 		}
 		if one.token != nil {
 			to.Token, to.Work, to.Worker = one.token.ID, one.token.Queue, one.token.Worker
+			if one.timeout != storage.NoLimit {
+				to.Timeout = one.timeout.String()
+			}
 		}
 		if one.limit != nil {
 			to.Limit = one.limit.Reason()

@@ -34,12 +34,18 @@ var standings = map[string]func(w *standing){
 			{Path: "Taken", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 			{Path: "Nameless", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 			{Path: "Lost", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Wanted", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Limited", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
+			{Path: "Watched", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 		}
 		for _, t := range []storage.Token{
 			{ID: "T1", Path: "Queued"},
 			{ID: "T2", Path: "Taken", Worker: "w1", Lease: start.Add(time.Second), Deadline: start.Add(time.Hour)},
 			{ID: "T3", Path: "Nameless", Worker: "?"},
 			{ID: "T4", Path: "Lost", Worker: "w2", Lease: start.Add(-time.Second)},
+			{ID: "T5", Path: "Wanted", Since: start.Add(-time.Hour), ScheduleToStart: 2 * time.Hour, StartToClose: time.Second},
+			{ID: "T6", Path: "Limited", Worker: "w3", Take: 1, Since: start.Add(-time.Minute), StartToClose: time.Hour, Deadline: start.Add(time.Hour)},
+			{ID: "T7", Path: "Watched", Worker: "w4", Take: 1, Since: start.Add(-time.Minute), Heartbeat: time.Hour, Beat: start.Add(-time.Second)},
 		} {
 			t.Queue = "charge"
 			w.tokens[t.Path] = &t

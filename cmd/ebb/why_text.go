@@ -113,6 +113,14 @@ func worker(t *storage.Token, now time.Time) string {
 	}
 }
 
+// limits say of a token until when it is what.
+var limits = [...]string{
+	storage.NoLimit: "", storage.ScheduleToClose: "",
+	storage.ScheduleToStart: ", by when one has to have taken it",
+	storage.StartToClose:    ", which is how long it may take",
+	storage.HeartbeatLimit:  ", unless it is heard of before",
+}
+
 // sentence says what one wait is.
 func (w *standing) sentence(one *wait, now time.Time) string {
 	name := plainText(one.path)
@@ -122,9 +130,9 @@ func (w *standing) sentence(one *wait, now time.Time) string {
 	case waitsForRevert:
 		return w.called(name, "undone", one, now)
 	case waitsForToken:
-		return fmt.Sprintf("%s waits for whoever has its token%s%s.", name, since(one.since, now), until(one.due, now))
+		return fmt.Sprintf("%s waits for whoever has its token%s%s%s.", name, since(one.since, now), until(one.due, now), limits[one.timeout])
 	case waitsForWorker:
-		return fmt.Sprintf("%s waits for %s%s%s.", name, worker(one.token, now), since(one.since, now), until(one.due, now))
+		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one.token, now), since(one.since, now), until(one.due, now), limits[one.timeout])
 	case waitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.due, now), ","))
 	case waitsForRetry:

@@ -17,7 +17,7 @@ type Task struct {
 	Input        json.RawMessage `json:"input"`                 // any JSON
 	Revert       *Revert         `json:"revert,omitempty"`      // there when the task is to undo
 	LeaseSeconds float64         `json:"lease_seconds"`         // how long it is the worker's without a heartbeat
-	Deadline     *time.Time      `json:"deadline,omitempty"`    // when the attempt fails if it has not ended
+	Deadline     *time.Time      `json:"deadline,omitempty"`    // when the attempt fails if it has not ended, by whichever limit
 	Traceparent  string          `json:"traceparent,omitempty"` // of whoever began the run, as W3C Trace Context has it
 }
 

@@ -198,3 +198,23 @@ func TestRefused(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// TestTooLong: a worker is told by when it has to end a task, and that it is too late.
+func TestTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var left, took time.Duration
+		do := map[string]worker.Func{"do": func(ctx context.Context, task *worker.Task) (any, error) {
+			begun := time.Now()
+			left = task.Deadline.Sub(begun)
+			<-ctx.Done()
+			took = time.Since(begun)
+			return "late", nil
+		}}
+		root := flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"), atom.Timeout(time.Hour), atom.StartToClose(20*time.Second)))
+		run := play(t, root, nil, do, nil)
+		if left != 20*time.Second || took < left || took > 30*time.Second || run.State.String() != "FAILURE" || run.Failure.Code != atom.CodeStartToClose {
+			t.Errorf("it had %v, and was told after %v; the run is %v, with %v", left, took, run.State, run.Failure)
+		}
+	})
+}

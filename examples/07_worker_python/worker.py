@@ -16,7 +16,7 @@ def keep(task, done):  # a lease lasts 30 seconds
         pass
 
 def work(task):  # under task["key"], which is the same however often the task is given
-    print("undo" if "revert" in task else "do", task["key"], flush=True)
+    print("undo" if "revert" in task else "do", task["key"], flush=True)  # by task["deadline"], if it has one
     if task["kind"] == "charge" and task["input"]["total"] > 1000:
         return "fail", {"code": "CardDeclined", "message": "that is too much", "retryable": False}
     return "complete", {"result": {"done": task["kind"]}}

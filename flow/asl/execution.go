@@ -242,7 +242,7 @@ func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *
 	case atom.CodeNoFlow:
 		x.ARN = x.Machine
 		return refused("StateMachineDoesNotExist", "State Machine Does Not Exist")
-	case atom.CodeTimeout, atom.CodeHeartbeatLost:
+	case atom.CodeTimeout, atom.CodeScheduleToStart, atom.CodeStartToClose, atom.CodeHeartbeatLost:
 		return taskFault(failure, "")
 	case atom.CodeCancelled:
 		status = "ABORTED"

@@ -73,7 +73,7 @@ func taskFault(failure *atom.Failure, what string) *fault {
 		return &fault{bare: true}
 	}
 	switch failure.Code {
-	case atom.CodeTimeout:
+	case atom.CodeTimeout, atom.CodeScheduleToStart, atom.CodeStartToClose:
 		return &fault{name: statesTimeout}
 	case atom.CodeHeartbeatLost:
 		return &fault{name: statesTimeout, also: statesHeartbeatTimeout}

@@ -38,7 +38,7 @@ const (
 	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
 	claimJob        = setClaimed + `claim = ?, owner = ?, lease = ? WHERE n = ?`
 	// claimedSo are the jobs of one claim.
-	claimedSo = selectJobs + ` WHERE owner = ? AND owner <> '' AND claim = ? AND state = 1`
+	claimedSo = selectJobs + ` WHERE owner = ? AND claim = ? AND state = 1 AND lease > 0`
 )
 
 // claimPlainOf claims those that are found so. ?6 is the time.

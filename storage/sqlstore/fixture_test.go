@@ -360,7 +360,7 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 				{ID: "t-failed", Path: "C"},
 				{
 					ID: "t-leased", Path: "D", Beat: at(3), Queue: "other", Worker: "w", Take: 2, Lease: at(90),
-					Work: atom.MustEncode("what to do"),
+					Work: atom.MustEncode("what to do"), Since: at(2), ScheduleToStart: time.Minute, StartToClose: time.Hour,
 				},
 			},
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -217,6 +218,9 @@ func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	text, args := selectJobs, []any{}
 	if len(q.States) > 0 {
 		text += " WHERE state IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(q.States)), ", ") + ")"
+		if !slices.ContainsFunc(q.States, states.Job.Ended) {
+			text += " AND state <> 2" // those that have not ended are in an index
+		}
 		for _, state := range q.States {
 			args = append(args, state)
 		}

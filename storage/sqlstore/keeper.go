@@ -77,7 +77,7 @@ ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
 	// selectExpired lists the dead that left something. OFFSET has the server look for the
 	// first row of each owner, and not for all that anybody owns.
 	selectExpired = ` o WHERE EXISTS (SELECT 1 FROM runs WHERE owner = o.id AND owner <> '' OFFSET 0)
-  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND owner <> '' AND state = 1 AND lease > 0 OFFSET 0)`
+  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND state = 1 AND lease > 0 OFFSET 0)`
 )
 
 // ownerArgs are the arguments of keepOwner.

@@ -64,7 +64,7 @@ func TestRefusedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-		}, sqlstore.ErrNewer, "(schema 99; this one knows 6): use that or newer"},
+		}, sqlstore.ErrNewer, "(schema 99; this one knows 7): use that or newer"},
 		{"a folder", func(t *testing.T, file string) {
 			if err := os.Mkdir(file, 0o777); err != nil {
 				t.Fatal(err)

@@ -131,7 +131,7 @@ func remove(dead *filelock.Lock) error {
 
 const (
 	freeRuns = `UPDATE runs SET owner = '', due = ?, lost = lost + ? WHERE owner = ? AND owner <> ''`
-	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND owner <> '' AND state = 1`
+	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1 AND lease > 0`
 )
 
 // bury frees what a dead owner had: its runs are due now, and lost.

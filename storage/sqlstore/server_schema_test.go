@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -41,6 +42,48 @@ func TestServerMigrate(t *testing.T) {
 	}
 	s := openServer(t, dsn)
 	shut(t, s)
+}
+
+// TestServerMigrateFilled brings a database of schema 6 with work and jobs in it to the
+// newest: the work is taken, which has no limits, and the jobs are counted.
+func TestServerMigrateFilled(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.DSN(t)
+	before, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range before.Pending {
+		if m.Version <= 6 {
+			postgrestest.Exec(t, dsn, "BEGIN; "+m.SQL+"COMMIT;")
+		}
+	}
+	if _, err := sqlstore.Open(t.Context(), dsn); !errors.Is(err, sqlstore.ErrOlder) {
+		t.Errorf("Open of schema 6: %v", err)
+	}
+	postgrestest.Exec(t, dsn, "BEGIN; SET LOCAL search_path = "+postgrestest.Schema(t, dsn)+`;
+INSERT INTO origins (n, created, input_ref, id, flow, definition, structure, parent, trace) VALUES (7, 1, 0, 'r', 'f', '', '', '', '');
+INSERT INTO runs (n, updated, state, started) VALUES (7, 1, 1, 1);
+INSERT INTO tokens (run, incarnation, attempt, heartbeat, beat, state, id, path, worker, queue, work) VALUES (7, 0, 1, 0, 5, 0, 't', 'a', '', 'q', '\x00');
+INSERT INTO jobs (version, priority, created, state, id, run, flow) SELECT 0, 0, 1, i % 3, 'j' || i, '', 'f' FROM generate_series(0, 29) AS i;
+COMMIT;`)
+	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	found, err := s.Token(t.Context(), "t")
+	if limit, _ := found.Due(); err != nil || limit != storage.NoLimit || !found.Since.IsZero() {
+		t.Errorf("the token is %+v (%v)", found, err)
+	}
+	taken, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "w", Lease: time.Minute})
+	if err != nil || taken.ID != "t" || taken.Since.IsZero() {
+		t.Errorf("taken %+v (%v)", taken, err)
+	}
+	counts, err := s.JobCounts(t.Context())
+	if err != nil || len(counts) != 2 || counts[0].Jobs != 10 || counts[1].Jobs != 10 {
+		t.Errorf("there are %+v (%v)", counts, err)
+	}
 }
 
 // TestServerMigratePrinted makes the tables by the text that is printed.

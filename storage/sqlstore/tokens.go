@@ -13,21 +13,25 @@ import (
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
-  t.deadline, t.heartbeat, t.beat, t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
+  t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
+  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
 	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0 ORDER BY t.path, t.id`
 
 	// upsertToken adds a token, or changes one of the same run that is open.
 	upsertToken = `INSERT INTO tokens
-  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, queue, worker, take, lease, work, result, failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, since, schedule_to_start, start_to_close,
+  queue, worker, take, lease, work, result, failure)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
+  since = excluded.since, schedule_to_start = excluded.schedule_to_start, start_to_close = excluded.start_to_close,
   queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
   result = excluded.result, failure = excluded.failure
 WHERE tokens.state = 0 AND tokens.run = excluded.run`
-	// The number under which the work was taken guards what its worker does; 0 is anybody.
-	endToken  = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3 WHERE id = ?4 AND state = 0 AND (take = ?5 OR ?5 = 0)`
+	// The number under which the work was taken guards what its worker does; 0 is anybody, -1 is while nobody has it.
+	endToken = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3
+WHERE id = ?4 AND state = 0 AND (?5 = 0 OR take = ?5 OR take = 0 AND ?5 = -1)`
 	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = 0`
 	keepToken = `UPDATE tokens SET beat = ?, lease = ? WHERE id = ? AND state = 0 AND take = ?`
 
@@ -35,7 +39,7 @@ WHERE tokens.state = 0 AND tokens.run = excluded.run`
 	queuedToken = `SELECT id, coalesce(lease, beat, 0) AS since FROM tokens
 WHERE queue = ?1 AND queue <> '' AND state = 0 AND (worker = '' OR lease IS NOT NULL) AND (worker = '' OR lease <= ?2)
 ORDER BY coalesce(lease, beat, 0), id LIMIT 1`
-	takeToken = `UPDATE tokens SET worker = ?, beat = ?, lease = ?, take = take + 1 WHERE id = ? AND state = 0 AND take = ?`
+	takeToken = `UPDATE tokens SET worker = ?1, beat = ?2, since = ?2, lease = ?3, take = take + 1 WHERE id = ?4 AND state = 0 AND take = ?5`
 )
 
 type tokenRow struct {
@@ -49,6 +53,9 @@ type tokenRow struct {
 	Deadline    moment
 	Heartbeat   int64
 	Beat        moment
+	Since       moment
+	ToStart     int64 `db:"schedule_to_start"`
+	ToClose     int64 `db:"start_to_close"`
 	Queue       string
 	Worker      string
 	Take        int64
@@ -66,7 +73,8 @@ func (r *tokenRow) token() (storage.Token, error) {
 	return storage.Token{
 		ID: r.ID, Run: r.Run, Path: r.Path, Incarnation: r.Incarnation, Attempt: r.Attempt,
 		State: storage.TokenState(r.State), Deadline: r.Deadline.time(), Heartbeat: time.Duration(r.Heartbeat),
-		Beat: r.Beat.time(), Queue: r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result, Failure: failure,
+		Beat: r.Beat.time(), Since: r.Since.time(), ScheduleToStart: time.Duration(r.ToStart), StartToClose: time.Duration(r.ToClose),
+		Queue: r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result, Failure: failure,
 	}, nil
 }
 
@@ -93,7 +101,8 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 			work = nil
 		}
 		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
-			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), storage.EncodeFailure(t.Failure))
+			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart), int64(t.StartToClose),
+			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), storage.EncodeFailure(t.Failure))
 		if err != nil {
 			return err
 		}

@@ -71,6 +71,7 @@ func Run(t *testing.T, m Maker) {
 		{"Tokens", testTokens},
 		{"Queues", testQueues},
 		{"Leases", testLeases},
+		{"WorkLimits", testWorkLimits},
 		{"Children", testChildren},
 		{"Outbox", testOutbox},
 		{"Definitions", testDefinitions},

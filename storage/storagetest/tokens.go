@@ -171,3 +171,55 @@ func testLeases(t *testing.T, m Maker) {
 		{N: 2, Run: "a", Kind: storage.LetterToken, Path: "x", Name: "t1", Body: value(2)},
 	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
 }
+
+// testWorkLimits: what limits count from is kept, each taking begins it anew and tells
+// the run, and an end for work that nobody has comes too late once somebody has.
+func testWorkLimits(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	open := storage.Token{
+		ID: "t1", Run: "a", Path: "x", Queue: "q", Beat: at(1), Since: at(2), Work: value("what to do"),
+		ScheduleToStart: 90 * time.Millisecond, StartToClose: 5 * time.Second,
+	}
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		open, {ID: "t2", Run: "a", Path: "y", Queue: "r", Beat: at(2), Since: at(2), StartToClose: time.Hour},
+	}})
+	token := func(id string) storage.Token {
+		t.Helper()
+		return ask[storage.Token](t, "Token")(s.Token(t.Context(), id))
+	}
+	same(t, "token", open, token("t1"))
+	take := func(queue string, lease time.Duration) storage.Token {
+		t.Helper()
+		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: []string{queue}, Worker: "w", Lease: lease}))
+		same(t, "taken token", taken, token(taken.ID))
+		if !taken.Since.Equal(taken.Beat) || time.Since(taken.Since) > time.Minute {
+			t.Errorf("%s was taken at %v, and heard of at %v", taken.ID, taken.Since, taken.Beat)
+		}
+		return taken
+	}
+	first := take("q", time.Nanosecond)
+	if limit, due := first.Due(); limit != storage.StartToClose || !due.Equal(first.Since.Add(5*time.Second)) {
+		t.Errorf("%v is due at %v", limit, due)
+	}
+	kept := ask[storage.Token](t, "KeepToken")(s.KeepToken(t.Context(), "t1", 1, time.Nanosecond))
+	if !kept.Since.Equal(first.Since) {
+		t.Errorf("kept since %v, and taken %v", kept.Since, first.Since)
+	}
+	for now := time.Now(); !time.Now().After(now); { // the lease is over when the clock has moved
+		time.Sleep(time.Microsecond)
+	}
+	if second := take("q", 0); second.Take != 2 || !second.Since.After(first.Since) {
+		t.Errorf("taken %+v after %+v", second, first)
+	}
+	want(t, "FinishToken of what was taken", errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
+	must(t, "FinishToken of what nobody has taken", errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
+	_, letters, err := s.Bell(t.Context(), "a")
+	must(t, "Bell", err)
+	same(t, "letters", []storage.Letter{
+		{N: 1, Run: "a", Kind: storage.LetterTaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 2, Run: "a", Kind: storage.LetterRetaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 3, Run: "a", Kind: storage.LetterToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+}

@@ -99,5 +99,9 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 // perhaps reports whether an attempt that failed so may have had its effect all
 // the same: it was given up on, rather than having said no.
 func perhaps(f *atom.Failure) bool {
-	return f.Code == atom.CodeTimeout || f.Code == atom.CodeCancelled || f.Code == atom.CodeHeartbeatLost || f.Code == atom.CodeLost
+	switch f.Code {
+	case atom.CodeTimeout, atom.CodeCancelled, atom.CodeHeartbeatLost, atom.CodeStartToClose, atom.CodeLost:
+		return true
+	}
+	return false
 }

@@ -32,9 +32,10 @@
 // Then the task, which is the same attempt under the same idempotency key, is given
 // to the next worker that asks. It is late to renew a lease, or to end the task,
 // only when that has happened. Ten workers that are lost one after the other fail
-// the attempt with Ebb.Lost. Time limits and heartbeats of the flow itself, such as
-// those of an ASL Task state, hold beside that: they count from the begin of the
-// attempt, also while it waits for a worker, and fail the attempt.
+// the attempt with Ebb.Lost. Limits of the flow itself hold beside that, and fail the
+// attempt: how long it waits for a worker (Ebb.ScheduleToStart), how long the worker
+// takes (Ebb.StartToClose), both together (Timeout), and how long nothing is heard of
+// it (Ebb.HeartbeatLost). The deadline of a task is the first of them but the last.
 //
 // All of this is in the store, so any number of processes may serve the workers of
 // one database, and any of them may be asked.

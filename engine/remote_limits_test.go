@@ -1,0 +1,152 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// limited is a flow of one task for workers, who has so long to be found and so long
+// to work, is to be heard of so often, and whose undo is work, too.
+func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
+	return flow.Linear("f", atom.RemotePair[struct{}, string]("a", "a", "undo",
+		atom.As("x"), atom.Timeout(time.Hour), atom.ScheduleToStart(toStart), atom.StartToClose(toClose),
+		atom.Deferrable(atom.Deferral{Heartbeat: heartbeat})))
+}
+
+// TestRemoteLimits: which limit of work for workers passes first says how the attempt
+// fails, at that time; what nobody took was not begun, and is not undone.
+func TestRemoteLimits(t *testing.T) {
+	const never = time.Duration(0)
+	for name, c := range map[string]struct {
+		toStart, toClose, heartbeat time.Duration
+		taken                       []time.Duration // when workers ask, for a lease of a minute
+		after                       time.Duration
+		code, message               string
+		undo                        bool
+	}{
+		"nobody takes it": {
+			toStart: 10 * time.Second, toClose: time.Second, heartbeat: time.Second,
+			after: 10 * time.Second, code: atom.CodeScheduleToStart, message: "no worker took the work within 10s",
+		},
+		"it takes too long": {
+			toStart: time.Minute, toClose: 5 * time.Second, taken: []time.Duration{30 * time.Second},
+			after: 35 * time.Second, code: atom.CodeStartToClose, message: `the worker "w", who had taken the work, did not end it within 5s`, undo: true,
+		},
+		"it was lost, and the next has all of the time": {
+			toStart: time.Minute, toClose: 90 * time.Second, taken: []time.Duration{time.Second, 10 * time.Second},
+			after: (61 + 90) * time.Second, code: atom.CodeStartToClose, message: `the worker "w", who had taken the work, did not end it within 1m30s`, undo: true,
+		},
+		"nothing is heard of who took it": {
+			toClose: time.Hour, heartbeat: 7 * time.Second, taken: []time.Duration{30 * time.Second},
+			after: 37 * time.Second, code: atom.CodeHeartbeatLost, message: "nothing was heard for 7s", undo: true,
+		},
+		"both together are too long": {
+			toStart: never, toClose: 50 * time.Minute, taken: []time.Duration{30 * time.Minute},
+			after: time.Hour, code: atom.CodeTimeout, message: "nobody ended the attempt in time", undo: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				eng := newEngine(t, limited(c.toStart, c.toClose, c.heartbeat), opts...)
+				store := eng.Store()
+				begun := time.Now()
+				for _, at := range c.taken {
+					go func() {
+						time.Sleep(at)
+						take(t, store, "a")
+					}()
+				}
+				var undo *engine.Work
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: []string{"undo"}, Worker: "w", Lease: time.Minute}, 2*time.Hour, nil)
+					if err == nil {
+						undo = w
+						finish(t, store, w, nil)
+					}
+				}()
+				_, err := eng.Run(t.Context(), "r")
+				var why []*atom.Failure
+				if r, ok := errors.AsType[*engine.RevertedError](err); ok {
+					why = r.Failures
+				} else if f, ok := errors.AsType[*engine.FailedError](err); ok {
+					why = f.Failures
+				}
+				a, readErr := store.Atom(t.Context(), "r", "a")
+				if len(why) != 1 || readErr != nil {
+					t.Fatalf("ended with %v (%v)", err, readErr)
+				}
+				want := &atom.Failure{Atom: "a", Attempt: 1, Code: c.code, Message: c.message}
+				if diff := cmp.Diff(want, why[0]); diff != "" {
+					t.Errorf("failure (-want +got):\n%s", diff)
+				}
+				if took := a.EndedAt.Sub(begun); undo == nil && took != c.after {
+					t.Errorf("it failed after %v, want %v", took, c.after)
+				}
+				<-over
+				if c.undo != (undo != nil && undo.Undoes.Outcome == "unknown") {
+					t.Errorf("the undo is %+v, want one: %v", undo, c.undo)
+				}
+			})
+		})
+	}
+}
+
+// TestRemoteLimitsUnloaded: the limits hold for a run that is nobody's while it waits,
+// before and after a worker has taken its work, which is what wakes it.
+func TestRemoteLimitsUnloaded(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		store := storage.Memory()
+		eng := newEngine(t, limited(time.Hour, 5*time.Second, 0), append(opts, engine.WithStore(store))...)
+		serving, stop := context.WithCancel(t.Context())
+		served := make(chan error)
+		go func() { served <- eng.Serve(serving) }()
+		if err := eng.Start(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		due := func(limit storage.TokenLimit) time.Time {
+			t.Helper()
+			tokens, err := store.RunTokens(t.Context(), "r")
+			if err != nil || len(tokens) != 1 {
+				t.Fatal(tokens, err)
+			}
+			timers, err := store.RunTimers(t.Context(), "r")
+			got, at := tokens[0].Due()
+			if err != nil || got != limit || len(timers) != 1 || !timers[0].Due.Equal(at) {
+				t.Errorf("%v at %v, and the timers are %v (%v); want %v", got, at, timers, err, limit)
+			}
+			return at
+		}
+		due(storage.ScheduleToStart)
+		before := time.Now()
+		w := take(t, store, "a")
+		synctest.Wait()
+		if at := due(storage.StartToClose); !at.Equal(before.Add(5*time.Second)) || !w.Deadline.Equal(at) {
+			t.Errorf("it is due at %v, want %v after %v", at, 5*time.Second, before)
+		}
+		undo := take(t, store, "undo")
+		if took := time.Since(before); took < 5*time.Second || took > 7*time.Second || undo.Undoes.Outcome != "unknown" {
+			t.Errorf("%+v after %v", undo.Undoes, took)
+		}
+		if _, err := store.FinishToken(t.Context(), w.Token, w.Take, atom.MustEncode("late"), nil); !errors.Is(err, storage.ErrGone) {
+			t.Errorf("it was done too late: %v", err)
+		}
+		finish(t, store, undo, nil)
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package storage
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// Untaken stands, where a worker's number is asked for, for nobody: what is done
+// under it is done while the token was never taken. 0 is anybody.
+const Untaken int64 = -1
+
+// Has reports whether the token is of who took it under that number. For those who
+// write stores.
+func (t *Token) Has(take int64) bool {
+	return take == 0 || take == t.Take || take == Untaken && t.Take == 0
+}
+
+// A TokenLimit is a limit of how long an open token is waited for.
+type TokenLimit uint8
+
+// The limits of tokens. When one passes, whoever drives the run fails the attempt.
+const (
+	NoLimit         TokenLimit = iota
+	ScheduleToStart            // a worker takes the work within ScheduleToStart
+	StartToClose               // who took it last ends it within StartToClose
+	ScheduleToClose            // somebody ends it by the Deadline
+	HeartbeatLimit             // somebody is heard of each Heartbeat; of work, from when it is taken
+)
+
+// String returns the stable word for a limit.
+func (l TokenLimit) String() string {
+	return [...]string{
+		NoLimit: "none", ScheduleToStart: "schedule_to_start", StartToClose: "start_to_close",
+		ScheduleToClose: "schedule_to_close", HeartbeatLimit: "heartbeat",
+	}[l]
+}
+
+// Due returns which limit of an open token passes first, and when; NoLimit is none.
+func (t *Token) Due() (limit TokenLimit, due time.Time) {
+	sooner := func(l TokenLimit, at time.Time) {
+		if limit == NoLimit || at.Before(due) {
+			limit, due = l, at
+		}
+	}
+	waits := t.Queue != "" && t.Take == 0
+	if waits && t.ScheduleToStart > 0 {
+		sooner(ScheduleToStart, t.Since.Add(t.ScheduleToStart))
+	}
+	if !waits && t.StartToClose > 0 {
+		sooner(StartToClose, t.Since.Add(t.StartToClose))
+	}
+	if !t.Deadline.IsZero() {
+		sooner(ScheduleToClose, t.Deadline)
+	}
+	if !waits && t.Heartbeat > 0 {
+		sooner(HeartbeatLimit, t.Beat.Add(t.Heartbeat))
+	}
+	return limit, due
+}
+
+// Letter returns what the token's run is told of its end. For those who write
+// stores.
+func (t *Token) Letter() Letter {
+	return Letter{
+		Run: t.Run, Kind: LetterToken, Path: t.Path, Incarnation: t.Incarnation,
+		Name: t.ID, Body: t.Result, Failure: t.Failure,
+	}
+}
+
+// TakenLetter returns what the token's run is told when its work was taken. For
+// those who write stores.
+func (t *Token) TakenLetter() Letter {
+	l := Letter{
+		Run: t.Run, Kind: LetterTaken, Path: t.Path, Incarnation: t.Incarnation,
+		Name: t.ID, Body: atom.MustEncode(t.Worker),
+	}
+	if t.Take > 1 {
+		l.Kind = LetterRetaken
+	}
+	return l
+}
