@@ -3,6 +3,9 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,6 +177,51 @@ func TestLostTooOften(t *testing.T) {
 				t.Errorf("gone on with, the job is %+v", j)
 			}
 		})
+	}
+}
+
+// asking counts how often a store is asked for what is due, and for letters.
+type asking struct {
+	storage.Store
+	due, rang atomic.Int64
+}
+
+func (s *asking) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+	s.due.Add(1)
+	return s.Store.Due(ctx, q)
+}
+
+func (s *asking) Rang(ctx context.Context, since int64) ([]storage.Ring, int64, error) {
+	s.rang.Add(1)
+	return s.Store.Rang(ctx, since)
+}
+
+// TestServeAsksWhenAnythingMoved: while new runs are begun and end, and nothing else comes,
+// Serve asks neither for letters nor for what is due, but for its looks once a second.
+func TestServeAsksWhenAnythingMoved(t *testing.T) {
+	t.Parallel()
+	const runs = 200
+	store := &asking{Store: joinFile(t, filepath.Join(t.TempDir(), "runs.db"))}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var eng *engine.Engine
+	made := 0
+	eng = newEngine(t, flow.Linear("f", (&stage{do: script{"a": func(context.Context, int) error { return nil }}}).atom("a")), engine.WithStore(store), engine.WithSlots(1),
+		engine.WithIntake(func(context.Context, int) ([]engine.Fresh, error) {
+			if made++; made > runs {
+				stop()
+				return nil, nil
+			}
+			one, err := eng.Fresh(fmt.Sprint("run", made))
+			return []engine.Fresh{one}, err
+		}))
+	begun := time.Now()
+	if err := eng.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	most := 10 + 4*int64(time.Since(begun)/time.Second)
+	if due, rang := store.due.Load(), store.rang.Load(); due > most || rang > most {
+		t.Errorf("for %d runs it asked %d times for what is due, and %d times for letters; at most %d looks were due", runs, due, rang, most)
 	}
 }
 

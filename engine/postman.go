@@ -21,6 +21,7 @@ type postman struct {
 	// since is up to where letters were delivered. It outlives the postman: those who
 	// began later were loaded with the letters from before, which may be very many.
 	since int64
+	moved int64 // [storage.Letterbox.Moved] before the store was asked for them, and 1; 0 when it never was
 
 	rounds atomic.Int64 // on which something was to be delivered
 }
@@ -71,17 +72,19 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 	defer undertaker.Wait()
 	const pause = 100 * time.Millisecond
 	for {
-		rung := e.store.Rung()
+		rung, moved := e.store.Rung(), e.store.Moved()
 		var again <-chan time.Time
-		rings, now, err := e.store.Rang(context.Background(), e.post.delivered())
-		if errors.Is(err, storage.ErrClosed) { // it will never ring again: whoever looks will see that
-			e.post.ringAll()
-		}
-		if err != nil {
-			e.log.Debug("the store was asked in vain for whom letters have come", "error", err)
-			again = time.After(pause)
-		} else {
-			e.post.deliver(rings, now)
+		if since, due := e.post.asks(moved); due {
+			rings, now, err := e.store.Rang(context.Background(), since)
+			if errors.Is(err, storage.ErrClosed) { // it will never ring again: whoever looks will see that
+				e.post.ringAll()
+			}
+			if err != nil {
+				e.log.Debug("the store was asked in vain for whom letters have come", "error", err)
+				again = time.After(pause)
+			} else {
+				e.post.deliver(rings, now, moved)
+			}
 		}
 		select {
 		case <-rung:
@@ -128,18 +131,18 @@ func (p *postman) ringAll() {
 	}
 }
 
-// delivered returns up to where letters were delivered.
-func (p *postman) delivered() int64 {
+// asks returns up to where letters were delivered, and whether more may have come.
+func (p *postman) asks(moved int64) (since int64, due bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.since
+	return p.since, p.moved != moved+1
 }
 
 // deliver tells runs that letters have come, which is all up to a number.
-func (p *postman) deliver(rings []storage.Ring, upTo int64) {
+func (p *postman) deliver(rings []storage.Ring, upTo, moved int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.since = max(p.since, upTo) // one who goes and one who comes may meet
+	p.since, p.moved = max(p.since, upTo), max(p.moved, moved+1) // one who goes and one who comes may meet
 	if len(rings) == 0 {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
@@ -122,7 +123,7 @@ func WithDrain(d time.Duration) Option {
 // store's error when the store cannot say what is due. Any number of processes
 // may serve one store.
 func (e *Engine) Serve(ctx context.Context) error {
-	s := &server{e: e, busy: map[string]bool{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1)}
+	s := &server{e: e, busy: map[string]int64{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1)}
 	driving, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		patience := time.AfterFunc(e.drain, cut)
@@ -175,11 +176,16 @@ func (s *server) send(ctx context.Context) {
 type server struct {
 	e     *Engine
 	slots chan struct{}
-	again chan struct{} // something is due that was left out because it was being driven
+	again chan struct{} // something may be due that was left out because it was being driven
+	left  atomic.Bool   // likewise
 	runs  sync.WaitGroup
 
+	asked time.Time // when the store was asked for what is due
+	moved int64     // [storage.Letterbox.Moved] before that
+	next  time.Time // when more is due than it said, by the engine's clock; zero when nothing is
+
 	mu   sync.Mutex
-	busy map[string]bool // those being driven; true when they were left out since
+	busy map[string]int64 // those being driven, with moved from before they were found
 }
 
 // lookForOthers is how long a run is left alone that cannot be driven here, as its flow
@@ -199,12 +205,7 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 		if free == 0 {
 			return 0, nil
 		}
-		now := s.e.now()
-		q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: free}
-		if s.e.catalog == nil {
-			q.Flow = s.e.plan.Flow
-		}
-		due, next, err := s.e.store.Due(ctx, q)
+		due, err := s.due(ctx, free)
 		for i := range due {
 			s.begin(ctx, driving, &Fresh{Due: due[i]})
 		}
@@ -223,12 +224,33 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 		case err != nil:
 			return 0, err
 		case free == 0 || len(fresh) > 0:
-		case next.IsZero():
+		case s.next.IsZero():
 			return lookAgain, nil
 		default:
-			return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
+			return min(max(s.next.Sub(s.e.now()), time.Millisecond), lookAgain), nil
 		}
 	}
+}
+
+// due returns runs that are due, up to free of them, if any may have become so since the
+// store was asked last: while it says that nothing came, new runs are begun without.
+func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
+	now, moved, left := s.e.now(), s.e.store.Moved(), s.left.Swap(false)
+	later := s.next.IsZero() || s.next.After(now)
+	if later && !left && moved == s.moved && time.Since(s.asked) < lookAgain {
+		return nil, nil
+	}
+	s.asked = time.Now()
+	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: free}
+	if s.e.catalog == nil {
+		q.Flow = s.e.plan.Flow
+	}
+	due, next, err := s.e.store.Due(ctx, q)
+	s.moved, s.next = moved, next
+	if len(due) == free { // there may be more
+		s.next = now
+	}
+	return due, err
 }
 
 // begin drives a run in a slot that was taken for it.
@@ -263,7 +285,6 @@ func (s *server) driven() []string {
 	defer s.mu.Unlock()
 	ids := make([]string, 0, len(s.busy))
 	for id := range s.busy {
-		s.busy[id] = true
 		ids = append(ids, id)
 	}
 	return ids
@@ -272,17 +293,18 @@ func (s *server) driven() []string {
 func (s *server) take(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy[id] = false
+	s.busy[id] = s.moved
 }
 
-// leave lets a run be found again. What came for it while it was left out is
+// leave lets a run be found again. What may have come for it while it was left out is
 // looked for.
 func (s *server) leave(id string) {
 	s.mu.Lock()
-	left := s.busy[id]
+	moved := s.busy[id]
 	delete(s.busy, id)
 	s.mu.Unlock()
-	if left {
+	if s.e.store.Moved() != moved {
+		s.left.Store(true)
 		select {
 		case s.again <- struct{}{}:
 		default:

@@ -38,6 +38,7 @@ type memory struct {
 	outbox    []Outgoing       // by number
 	sent      int64            // numbers given out in the outbox
 	ring      chan struct{}    // nil when nobody waits
+	moved     int64            // how often it rang, whoever waited
 	rings     rings
 	due       dueHeap
 	limits    []Limit
@@ -158,8 +159,16 @@ func (m *MemoryStore) Rung() <-chan struct{} {
 	return m.ring
 }
 
+// Moved returns how often something may have come.
+func (m *MemoryStore) Moved() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.moved
+}
+
 // rang wakes those who wait.
 func (m *memory) rang() {
+	m.moved++
 	if m.ring != nil {
 		close(m.ring)
 		m.ring = nil

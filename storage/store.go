@@ -311,6 +311,12 @@ type Letterbox interface {
 	// hint; the rows are the truth. Take the channel first, then look at the
 	// rows, then wait.
 	Rung() <-chan struct{}
+	// Moved returns a number that rises, before the channel of Rung is closed, when
+	// letters may have come or runs may have become due, and perhaps not when all that came
+	// are jobs, and the end of runs. As long as it stays as it was before Rang or Due was asked, those
+	// would have nothing new to say, but for what the time brings. It asks nothing of a
+	// database.
+	Moved() int64
 	// Rang returns which of the runs that this store's owner has were rung since,
 	// and the number to ask with next time; 0 asks for all that have letters. What
 	// it costs grows with the letters that came since, not with the runs that are

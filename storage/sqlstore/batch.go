@@ -39,7 +39,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) {
 		w.write(ctx, s, batch[len(batch)/2:])
 		return
 	}
-	rings := false
+	rings := nobody
 	for _, one := range batch {
 		if err != nil {
 			one.err = err
@@ -47,10 +47,12 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) {
 		if one.err == nil && one.then != nil {
 			one.then()
 		}
-		rings = rings || one.err == nil && one.rings
+		if one.err == nil {
+			rings = max(rings, one.rings)
+		}
 	}
-	if rings { // once for all: whoever is woken looks for all that was committed
-		w.ring()
+	if rings != nobody { // once for all: whoever is woken looks for all that was committed
+		w.ring(rings)
 	}
 }
 

@@ -253,7 +253,7 @@ func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, du
 			}
 		},
 		then:  func() { s.claims.drop(claim.ID) },
-		rings: true,
+		rings: moves,
 	})
 }
 
@@ -270,7 +270,7 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 			}
 			return err
 		},
-		rings: true,
+		rings: moves,
 	})
 	if dead != nil {
 		err = errors.Join(err, dead.Remove())

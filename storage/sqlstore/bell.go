@@ -16,6 +16,17 @@ const (
 	quiet     = 10 * time.Minute // this
 )
 
+// A ring is what something is that has come, and so who may wait for it.
+type ring uint8
+
+// Each ring is for those of the ones before, too.
+const (
+	nobody ring = iota
+	ends        // a run ended: only this process is told, others who wait for that look often
+	posts       // a job is there
+	moves       // a letter, a run that is due, or anything else
+)
+
 // A bell tells those who wait that something may have come. What this process
 // writes rings it directly. For other processes the database is asked, while
 // somebody waits, whether it has changed: a counter in shared memory, which does
@@ -23,11 +34,12 @@ const (
 // process commits does not count.
 type bell struct {
 	writer *writer     // nil when the store only reads, and on a server: then others are not looked for
-	tell   func()      // tells other processes; nil where they look themselves
+	tell   func(ring)  // tells other processes; nil where they look themselves
 	others atomic.Bool // another process has written since somebody looked who cares
 
-	told atomic.Int64 // how often others have told that something came
-	last atomic.Int64 // when anybody has, in microseconds
+	moved atomic.Int64 // see Store.Moved
+	told  atomic.Int64 // how often others have told that something came
+	last  atomic.Int64 // when anybody has, in microseconds
 
 	mu      sync.Mutex
 	ring    chan struct{} // nil when nobody waits
@@ -56,24 +68,30 @@ func (b *bell) rung() <-chan struct{} {
 	return b.ring
 }
 
-// rang says that this process has written what others may wait for.
-func (b *bell) rang() {
+// rang says that this process has written what somebody may wait for.
+func (b *bell) rang(what ring) {
 	b.last.Store(time.Now().UnixMicro())
-	b.sound()
-	if b.tell != nil {
-		b.tell()
+	b.pass(what)
+	if b.tell != nil && what > ends {
+		b.tell(what)
 	}
 }
 
 // heard passes on what another process has told.
-func (b *bell) heard() {
+func (b *bell) heard(what ring) {
 	b.told.Add(1)
 	b.last.Store(time.Now().UnixMicro())
-	b.sound()
+	b.pass(what)
 }
 
-// sound wakes those who wait in this process.
-func (b *bell) sound() {
+// sound has all look who wait in this process.
+func (b *bell) sound() { b.pass(moves) }
+
+// pass wakes those who wait in this process.
+func (b *bell) pass(what ring) {
+	if what == moves {
+		b.moved.Add(1)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ring != nil {
@@ -96,7 +114,7 @@ func (b *bell) watch(ring <-chan struct{}) {
 		case <-pause.C:
 		}
 		if b.changed(context.Background()) {
-			b.heard()
+			b.heard(moves)
 			return
 		}
 		if time.Since(begun) > quiet {
@@ -138,3 +156,8 @@ func (b *bell) close() {
 // what they write; should that be lost, the channel is closed within about 1 s all
 // the same, and closed without cause about once in a second.
 func (s *Store) Rung() <-chan struct{} { return s.bell.rung() }
+
+// Moved returns how often letters may have come, or runs may have become due. On a server
+// it rises about once in a second whatever came. A letter that comes to a run that is
+// just being ended may be noticed only then.
+func (s *Store) Moved() int64 { return s.bell.moved.Load() }

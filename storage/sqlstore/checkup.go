@@ -160,6 +160,6 @@ func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) 
 		}
 		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
 		return err
-	}, rings: true})
+	}, rings: moves})
 	return runs, jobs, err
 }

@@ -65,7 +65,8 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		}
 		locks = append(locks, claim.Run)
 	}
-	err := s.update(ctx, &write{
+	var one write
+	one = write{
 		checkpoint: true, again: true,
 		number: number,
 		makes:  makes,
@@ -81,6 +82,9 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		},
 		runs: locks,
 		then: func() {
+			if c.crowded { // there may be a place now
+				one.rings = moves
+			}
 			switch {
 			case cp.Head.Release, c.before, c.limited != nil:
 				s.claims.drop(claim.ID)
@@ -88,8 +92,9 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 				s.claims.put(claim.ID, &claimed{n: c.n, lane: c.lane, rest: c.rest, has: c.has, recent: c.turn.row})
 			}
 		},
-		rings: rings(cp),
-	})
+		rings: ringsFor(cp),
+	}
+	err := s.update(ctx, &one)
 	if err != nil {
 		s.claims.drop(claim.ID) // it is not known what the row says
 	}
@@ -99,9 +104,18 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// rings reports whether somebody may wait for what the checkpoint makes.
-func rings(cp *storage.Checkpoint) bool {
-	return cp.Head.Release || len(cp.Children) > 0 || len(cp.Letters) > 0 || cp.Job != nil
+// ringsFor returns who may wait for what the checkpoint makes.
+func ringsFor(cp *storage.Checkpoint) ring {
+	h := &cp.Head
+	switch {
+	case len(cp.Children) > 0, len(cp.Letters) > 0, len(cp.Outbox) > 0 && h.Release, h.Release && (!h.State.Ended() || !h.Due.IsZero()):
+		return moves
+	case cp.Job != nil && !cp.Job.State.Ended():
+		return posts
+	case h.Release, cp.Job != nil:
+		return ends
+	}
+	return nobody
 }
 
 // A commit is a checkpoint on its way into the database.
@@ -118,6 +132,7 @@ type commit struct {
 	turn turnover
 
 	before  bool                  // it was committed before
+	crowded bool                  // its end makes room, as limits count it
 	limited *storage.LimitedError // why a run was made and no more
 }
 
@@ -140,6 +155,7 @@ func (c *commit) look(ctx context.Context, w *session) error {
 		newest = &claimed{n: row.N, lane: row.Lane, has: hasAtoms | hasSettled, recent: row.Recent}
 	}
 	c.n, c.lane, c.has = newest.n, newest.lane, newest.has
+	c.crowded = c.lane != 0 && c.cp.Head.Release
 	var err error
 	c.turn, err = newest.recent.turn(&w.scratch, c.cp)
 	return err
@@ -181,6 +197,7 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
 		return err
 	}
+	c.crowded = len(w.limits) > 0 && c.cp.Head.Release
 	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, 0)
 	return err
 }

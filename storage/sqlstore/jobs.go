@@ -164,13 +164,21 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 	return int(purged), nil
 }
 
+// ringOf returns who may wait for the end of a claim.
+func ringOf(end *storage.JobEnd) ring {
+	if end.State.Ended() { // nobody waits on the board for one that has ended
+		return nobody
+	}
+	return posts
+}
+
 // EndJob ends a claim. When the answer of the database is lost, it looks whether the job
 // was ended, and ends it if it was not.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.update(ctx, &write{
 			do:    func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
-			rings: true,
+			rings: posts,
 		})
 	}
 	if err := states.Check(states.JobClaimed, end.State); err != nil {
@@ -191,7 +199,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 				}
 				return jobLost(ctx, w, end.Job)
 			},
-			rings: !end.State.Ended(), again: true, // nobody waits on the board for one that has ended
+			rings: ringOf(&end), again: true,
 		})
 		switch {
 		case errors.Is(err, storage.ErrUnsure) && !errors.Is(err, ErrBroken) && try < conflictTries:

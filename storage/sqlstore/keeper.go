@@ -51,7 +51,7 @@ type keeper struct {
 	bell   *bell
 
 	mu      sync.Mutex
-	untold  bool               // something has come that others were not told of
+	untold  ring               // what others were not told of
 	shown   time.Time          // when the lease was last prolonged
 	lost    bool               // its connection
 	back    time.Time          // when it had one again
@@ -125,13 +125,13 @@ func (k *keeper) close() {
 }
 
 // tell has others notified that something has come.
-func (k *keeper) tell() {
+func (k *keeper) tell(what ring) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.untold && k.disturb != nil {
+	if k.untold == nobody && k.disturb != nil {
 		k.disturb()
 	}
-	k.untold = true
+	k.untold = max(k.untold, what)
 }
 
 func (k *keeper) loop(ctx context.Context) {
@@ -193,8 +193,8 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 		}
 		wake := earliest(renew, look)
 		disturbed, tells := k.waits(ctx, &wake, told)
-		if tells {
-			if _, err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), k.owner.ID); err != nil {
+		if tells != "" {
+			if _, err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), tells); err != nil {
 				return err
 			}
 			told = time.Now()
@@ -242,25 +242,32 @@ func (k *keeper) leaves() bool {
 	return k.lost || !k.back.IsZero() && time.Since(k.back) < k.lease
 }
 
+// ofJobs is behind the owner in what is told when nothing but jobs has come.
+const ofJobs = " jobs"
+
 // waits returns a context that ends when the keeper is disturbed, nil when it is
-// to stop; or reports that there is something to tell. What may be told only
+// to stop; or what there is to tell. What may be told only
 // later brings forward when it wakes.
-func (k *keeper) waits(ctx context.Context, wake *time.Time, told time.Time) (disturbed context.Context, tells bool) {
+func (k *keeper) waits(ctx context.Context, wake *time.Time, told time.Time) (disturbed context.Context, tells string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stopped() {
-		return nil, false
+		return nil, ""
 	}
-	if k.untold {
+	if k.untold != nobody {
 		at := told.Add(tellEvery)
 		if !time.Now().Before(at) {
-			k.untold = false
-			return nil, true
+			tells = k.owner.ID
+			if k.untold == posts {
+				tells += ofJobs
+			}
+			k.untold = nobody
+			return nil, tells
 		}
 		*wake = earliest(*wake, at)
 	}
 	disturbed, k.disturb = context.WithCancel(ctx)
-	return disturbed, false
+	return disturbed, ""
 }
 
 func earliest(a, b time.Time) time.Time {
@@ -276,12 +283,19 @@ func (k *keeper) listen(ctx context.Context, conn *pgx.Conn, until time.Time) er
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	n, err := conn.WaitForNotification(ctx)
+	from, what := "", moves
+	if err == nil {
+		var jobs bool
+		if from, jobs = strings.CutSuffix(n.Payload, ofJobs); jobs {
+			what = posts
+		}
+	}
 	k.mu.Lock()
 	k.disturb()
 	k.mu.Unlock()
 	switch {
-	case err == nil && n.Payload != k.owner.ID:
-		k.bell.heard()
+	case err == nil && from != k.owner.ID:
+		k.bell.heard(what)
 	case err != nil && ctx.Err() == nil:
 		return err
 	case conn.IsClosed():

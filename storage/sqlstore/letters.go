@@ -78,7 +78,7 @@ func (s *Store) Send(ctx context.Context, letters ...storage.Letter) error {
 	return s.update(ctx, &write{
 		runs:  addressees(letters),
 		do:    func(ctx context.Context, w *session) error { return deliverAll(ctx, w, letters, false) },
-		rings: true,
+		rings: moves,
 	})
 }
 

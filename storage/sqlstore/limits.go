@@ -293,7 +293,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 			}
 			return assignAll(ctx, w)
 		},
-		rings: true,
+		rings: moves,
 	})
 }
 

@@ -46,7 +46,7 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 		do: func(ctx context.Context, w *session) error {
 			return w.post(ctx, func(made int64) error { return jobExists(made, job.ID) }, insertJob, args...)
 		},
-		rings: true,
+		rings: posts,
 	})
 }
 
@@ -67,7 +67,7 @@ func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) erro
 	query := insertJob
 	if s.server != nil {
 		query = s.server.users(insertJob)
-		if _, err := tx.ExecContext(ctx, `SELECT pg_notify($1, '')`, s.server.channel()); err != nil { // once it is committed
+		if _, err := tx.ExecContext(ctx, `SELECT pg_notify($1, $2)`, s.server.channel(), ofJobs); err != nil { // once it is committed
 			return fmt.Errorf("sqlstore: post job %q: %w", job.ID, err)
 		}
 	}

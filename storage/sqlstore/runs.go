@@ -263,7 +263,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 			_, err := createRun(ctx, w, &run, nil)
 			return err
 		},
-		rings: true,
+		rings: moves,
 	})
 }
 

@@ -192,7 +192,7 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 			letter := ended.Letter()
 			return deliver(ctx, w, n, &letter)
 		},
-		rings: true,
+		rings: moves,
 	})
 	if err != nil {
 		return storage.Token{}, err
@@ -225,7 +225,7 @@ func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Toke
 			letter := taken.TakenLetter()
 			return deliver(ctx, w, n, &letter)
 		},
-		rings: true,
+		rings: moves,
 	})
 	if err != nil {
 		return storage.Token{}, err

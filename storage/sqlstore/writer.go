@@ -23,7 +23,7 @@ type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
-	rings      bool                                  // somebody may wait for it
+	rings      ring                                  // who may wait for it
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
 	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
@@ -62,8 +62,8 @@ type writer struct {
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
-	wal     func() // told after each commit; for WAL checkpoints
-	ring    func() // told after each commit that somebody may wait for
+	wal     func()     // told after each commit; for WAL checkpoints
+	ring    func(ring) // told after each commit that somebody may wait for
 	counts  *counts
 
 	pace pace
@@ -89,7 +89,7 @@ type gate interface {
 func newWriter(place string, turns gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		turns: turns, wal: func() {}, ring: func() {}, counts: &counts{},
+		turns: turns, wal: func() {}, ring: func(ring) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
 	return w

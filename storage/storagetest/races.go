@@ -349,12 +349,15 @@ func testRung(t *testing.T, m Maker) {
 			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
 		},
 	} {
-		rung := s.Rung()
+		rung, moved := s.Rung(), s.Moved()
 		if err := do(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		select {
 		case <-rung:
+			if name != "a job" && s.Moved() == moved {
+				t.Errorf("%s rings, but nothing has moved", name)
+			}
 		case <-time.After(20 * time.Second):
 			t.Errorf("%s does not ring", name)
 		}
