@@ -208,7 +208,7 @@ type Spec struct {
 	Input     atom.Value    `json:"-"`                   // Work: what the task receives; Nested: the run's input, unless the Child has one
 	Note      atom.Value    `json:"-"`                   // given back with every cause that is about the node
 	Timeout   time.Duration `json:"timeout,omitempty"`   // Work, Nested with a Token: how long an attempt may take, with a Token until it is used; 0: any time
-	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work, with a Token: how long nothing may be heard of an attempt, of one for workers from when it is taken; 0 is without limit
+	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work, with a Token: how long nothing may be heard of an attempt, by workers once taken; 0: any time
 	ToStart   time.Duration `json:"toStart,omitempty"`   // Work for workers: how long it waits to be taken, see [atom.ScheduleToStart]; 0: any time
 	ToClose   time.Duration `json:"toClose,omitempty"`   // Work for workers: how long who took it may take, see [atom.StartToClose]; 0: any time
 	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest

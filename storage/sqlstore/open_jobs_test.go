@@ -18,23 +18,13 @@ func TestOpenJobsIndexed(t *testing.T) {
 		`SELECT n FROM jobs WHERE state IN (?, ?) AND state <> 2 ORDER BY priority DESC, n LIMIT ?`:     "jobs_open",
 		`UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1 AND lease > 0`:                         "jobs_leased",
 	} {
-		rows, err := db.Query("EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
+		var id, parent, unused int
+		var plan string // its first step, which is how the table is read
+		err := db.QueryRow("EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...).Scan(&id, &parent, &unused, &plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var plan []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				t.Fatal(err)
-			}
-			plan = append(plan, detail)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(strings.Join(plan, "\n"), "INDEX "+index) {
+		if !strings.Contains(plan, "INDEX "+index) {
 			t.Errorf("%s\nis done by %q, want %s", query, plan, index)
 		}
 	}
