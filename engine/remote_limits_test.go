@@ -26,6 +26,7 @@ func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
 // TestRemoteLimits: which limit of work for workers passes first says how the attempt
 // fails, at that time; what nobody took was not begun, and is not undone.
 func TestRemoteLimits(t *testing.T) {
+	t.Parallel()
 	const never = time.Duration(0)
 	for name, c := range map[string]struct {
 		toStart, toClose, heartbeat time.Duration
