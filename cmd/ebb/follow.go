@@ -29,8 +29,10 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 		if !is {
 			return res, err
 		}
-		f.follows(owned.Owner)
+		f.leaveTo(owned.Owner)
+		f.follows.Store(true)
 		run, rests, lost := f.follow(ctx)
+		f.follows.Store(false)
 		switch {
 		case lost != nil:
 			return nil, lost
@@ -43,8 +45,8 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 	}
 }
 
-// follows says whom the run is left to from now on.
-func (f *follower) follows(owner storage.Owner) {
+// leaveTo says whom the run is left to from now on.
+func (f *follower) leaveTo(owner storage.Owner) {
 	f.owner = owner
 	f.show.notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
 		plainText(f.id), f.owner.PID, f.owner.Host))
@@ -78,7 +80,7 @@ func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err
 			if err != nil {
 				return run, false, unreachable(err)
 			}
-			f.follows(owner)
+			f.leaveTo(owner)
 		case gone:
 			return run, false, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +29,8 @@ type journey struct {
 	aim     aim
 	quiet   bool  // its end is told by lines also on a terminal: another process moves it
 	tree    *tree // what it did before; nil for a new run
+
+	follows atomic.Bool // it is left to another process, also while that lets go of it
 }
 
 // make takes the run to rest by drive, shows it, and returns an error that has
@@ -213,6 +216,9 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // mine reports whether this process moves the run, as far as it can tell.
 func (j *journey) mine(ctx context.Context) bool {
+	if j.follows.Load() {
+		return false
+	}
 	run, err := j.store.Run(ctx, j.id)
 	return err != nil || run.Owner == "" || run.Owner == j.store.Owner().ID
 }
