@@ -89,3 +89,36 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 		t.Errorf("the other run stands at %d, %v", r.Seq, err)
 	}
 }
+
+// TestServerFullBatch holds up a transaction that many may share: those who come wait to
+// share the next, until a whole one of them is there, which does not wait.
+func TestServerFullBatch(t *testing.T) {
+	t.Parallel()
+	s, _ := openOnServer(t)
+	begun, leave := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	put := func(do func(context.Context, *session) error) {
+		wg.Go(func() {
+			if err := s.writer.run(t.Context(), &write{do: do}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	put(func(context.Context, *session) error { close(begun); <-leave; return nil })
+	<-begun
+	done := make(chan struct{}, fullBatch)
+	other := func(context.Context, *session) error { done <- struct{}{}; return nil }
+	for range fullBatch - 1 {
+		put(other)
+	}
+	waitQueued(s.writer, fullBatch-1)
+	if n := len(done); n != 0 {
+		t.Errorf("%d writes went beside another, where fewer than %d waited", n, fullBatch)
+	}
+	put(other)
+	for range fullBatch {
+		<-done
+	}
+	close(leave)
+	wg.Wait()
+}

@@ -31,19 +31,25 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if err := s.server.check(ctx); err != nil || s.readOnly {
 		return err
 	}
-	s.writer = newWriter(s.place, noTurn{}, &session{dialect: serverDialect}) // it connects when it is needed
+	s.writer = newWriter(s.place, noTurn{}, lanes(lanesShared)...)
+	s.writer.full = fullBatch
 	s.writer.ring, s.writer.connect = s.bell.rang, s.server.lane
-	lanes := make([]*session, lanesApart)
-	for i := range lanes {
-		lanes[i] = &session{dialect: serverDialect}
-	}
-	s.writer.part(lanes...)
+	s.writer.part(lanes(lanesApart)...)
 	s.writer.connect = s.server.sharedLane
 	if s.keeper, err = newKeeper(ctx, s); err != nil {
 		return err
 	}
 	s.bell.tell = s.keeper.tell
 	return s.buryExpired(ctx)
+}
+
+// lanes returns so many, which connect when they are needed.
+func lanes(n int) []*session {
+	all := make([]*session, n)
+	for i := range all {
+		all[i] = &session{dialect: serverDialect}
+	}
+	return all
 }
 
 // lane connects one who writes.
@@ -55,7 +61,7 @@ func (s *server) lane(ctx context.Context) (*session, error) {
 	return lane, err
 }
 
-// sharedLane connects the one for which many wait.
+// sharedLane connects one for which many wait.
 func (s *server) sharedLane(ctx context.Context) (*session, error) {
 	lane, err := s.lane(ctx)
 	if err != nil {

@@ -17,13 +17,17 @@ import (
 )
 
 const (
-	// lanesApart is how many transactions of a store go alone at the same time on a
-	// server, beside the one that many share.
+	// lanesShared is how many transactions that many writes share are made at the same
+	// time on a server: the second when the first goes on and fullBatch more are there.
+	// Then the server works for both, while fewer would only wait for the same disk.
+	lanesShared = 2
+	fullBatch   = 128
+	// lanesApart is how many transactions go alone at the same time beside these.
 	lanesApart = 3
 	// maxConnections bounds a store's connections: the lanes, the readers, the
 	// keeper's, and one in passing.
-	maxConnections = 1 + lanesApart + maxReaders + 1
-	// sharedWait is how long the transaction that many share waits for what somebody
+	maxConnections = lanesShared + lanesApart + maxReaders + 1
+	// sharedWait is how long a transaction that many share waits for what somebody
 	// else has locked. Then who wants it goes alone.
 	sharedWait = 20 * time.Millisecond
 

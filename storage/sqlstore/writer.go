@@ -48,17 +48,18 @@ var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
 var errHeld = errors.New("sqlstore: its runs are being written")
 
 // A writer is the only one in its process that writes to the database. Whoever finds
-// its lane free leads: it takes its own write and those that queue meanwhile into one
+// nobody leading leads: it takes its own write and those that queue meanwhile into one
 // transaction, hands out the results, and passes the lead to the next in the queue. So
-// a lone write never waits, and many share a COMMIT. On a server, those that go alone,
-// which users may keep open and others hold up, have a writer of their own with several
-// lanes, and nobody else waits for them.
+// a lone write never waits, and many share a COMMIT. On a server, a second leads beside
+// the first when a whole transaction queues; those that go alone, which users may keep
+// open and others hold up, have a writer of their own there, and nobody else waits for them.
 type writer struct {
 	place   string
 	dialect *dialect
 	session *session   // the first lane
 	free    []*session // lanes that nobody leads
 	lanes   int
+	full    int                                     // so many writes a transaction may hold; when they queue, a lane is led beside others
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
@@ -123,9 +124,10 @@ func (w *writer) take(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return fmt.Errorf("%w: %w", ErrBroken, w.broken)
-	case len(w.free) == 0:
+	case len(w.free) < w.lanes:
 		one.lane, one.ready = nil, make(chan struct{})
 		w.queue = append(w.queue, one)
+		w.hand()
 		w.mu.Unlock()
 		select {
 		case <-one.ready:
@@ -150,6 +152,7 @@ func (w *writer) take(ctx context.Context, one *write) error {
 // part gives those that go alone lanes of their own.
 func (w *writer) part(lanes ...*session) {
 	w.apart = newWriter(w.place, w.turns, lanes...)
+	w.apart.full = 1
 	w.apart.connect, w.apart.ring, w.apart.counts = w.connect, w.ring, w.counts
 }
 
@@ -183,7 +186,7 @@ func (w *writer) lead(ctx context.Context, first *write) {
 // on as long as others come.
 func (w *writer) gather() {
 	w.mu.Lock()
-	company, came := w.company > 0, len(w.queue)
+	company, came := w.company > 0 && len(w.queue) < w.full-1, len(w.queue)
 	w.mu.Unlock()
 	if !company {
 		return
@@ -198,7 +201,10 @@ func (w *writer) gather() {
 			continue
 		}
 		w.mu.Lock()
-		if len(w.queue) > came && len(w.queue) < maxBatch {
+		switch {
+		case len(w.queue) >= w.full-1:
+			left = 0
+		case len(w.queue) > came:
 			left, came = longer, len(w.queue)
 		}
 		w.mu.Unlock()
@@ -229,17 +235,23 @@ func (w *writer) pass(lane *session, followers []*write) {
 	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
 		w.company = alike
 	}
-	if len(w.queue) == 0 {
-		w.free = append(w.free, lane)
-		if len(w.free) == w.lanes {
-			w.idle.Broadcast()
-		}
-		return
+	w.free = append(w.free, lane)
+	w.hand()
+	if len(w.free) == w.lanes {
+		w.idle.Broadcast()
 	}
-	next := w.queue[0]
-	w.queue = w.queue[1:]
-	next.lane = lane
-	close(next.ready)
+}
+
+// hand lets the first in the queue lead when nobody else does, or so many queue that they
+// are worth a lane more.
+func (w *writer) hand() {
+	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
+		last := len(w.free) - 1
+		next := w.queue[0]
+		next.lane = w.free[last]
+		w.queue, w.free = w.queue[1:], w.free[:last]
+		close(next.ready)
+	}
 }
 
 // join moves what may share a transaction from the head of the queue to the
@@ -248,7 +260,7 @@ func (w *writer) join(batch []*write) []*write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := 0
-	most := w.pace.most()
+	most := min(w.pace.most(), w.full)
 	for n < len(w.queue) && n+len(batch) < most && !w.queue[n].alone && !w.queue[n].bare {
 		n++
 	}
