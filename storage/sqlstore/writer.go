@@ -90,7 +90,7 @@ type gate interface {
 func newWriter(place string, turns gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		turns: turns, wal: func() {}, ring: func(ring) {}, counts: &counts{},
+		full: maxBatch, turns: turns, wal: func() {}, ring: func(ring) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
 	return w
