@@ -145,9 +145,7 @@ func testLeases(t *testing.T, m Maker) {
 	}
 	want(t, "TakeToken of what is kept", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
 	must(t, "KeepToken for no time", errOf(s.KeepToken(t.Context(), "t1", 1, time.Nanosecond)))
-	for now := time.Now(); !time.Now().After(now); { // the lease is over when the clock has moved
-		time.Sleep(time.Microsecond)
-	}
+	clockMoves() // and the lease is over
 	again := take(0, "q")
 	if again.ID != "t1" || again.Take != 2 || !again.Lease.IsZero() {
 		t.Errorf("took %+v, want t1 again", again)
@@ -207,9 +205,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	if !kept.Since.Equal(first.Since) {
 		t.Errorf("kept since %v, and taken %v", kept.Since, first.Since)
 	}
-	for now := time.Now(); !time.Now().After(now); { // the lease is over when the clock has moved
-		time.Sleep(time.Microsecond)
-	}
+	clockMoves() // and the lease is over
 	if second := take("q", 0); second.Take != 2 || !second.Since.After(first.Since) {
 		t.Errorf("taken %+v after %+v", second, first)
 	}
@@ -222,4 +218,11 @@ func testWorkLimits(t *testing.T, m Maker) {
 		{N: 2, Run: "a", Kind: storage.LetterRetaken, Path: "x", Name: "t1", Body: value("w")},
 		{N: 3, Run: "a", Kind: storage.LetterToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
 	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+}
+
+// clockMoves returns when the clock says something else than before.
+func clockMoves() {
+	for now := time.Now(); !time.Now().After(now); {
+		time.Sleep(time.Microsecond)
+	}
 }
