@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // Codes of failures that the core itself gives.
@@ -26,6 +28,7 @@ const (
 	CodeNoStart         = "Ebb.NoStart"         // the run that is wanted cannot be made
 	CodeLost            = "Ebb.Lost"            // too many processes died while they drove the run, or had the work of an attempt
 	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer
+	CodeLimit           = "Ebb.LimitExceeded"   // the run has reached one of the limits that bound its growth
 )
 
 // A Failure is a failure as it is stored. It has no Go type of its own: every
@@ -93,6 +96,8 @@ func (e *codedError) ErrorCode() string { return e.code }
 //
 // A Failure that is passed on as it is keeps its message and stack too; one that
 // is wrapped adds its text to that of the errors around it.
+//
+// Secrets in the URLs, data source names and headers that the message and the stack hold are masked.
 func NewFailure(path string, attempt int, err error) *Failure {
 	f := &Failure{Atom: path, Code: CodeError, Message: err.Error(), Attempt: attempt}
 	var coded interface{ ErrorCode() string }
@@ -114,6 +119,7 @@ func NewFailure(path string, attempt int, err error) *Failure {
 	if f.Code == "" && !f.Bare {
 		f.Code = CodeError
 	}
+	f.Message, f.Stack = redact.Text(f.Message), redact.Text(f.Stack)
 	return f
 }
 

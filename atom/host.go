@@ -18,6 +18,19 @@ type Host interface {
 	Logger() hclog.Logger
 	// Transact calls fn within a transaction, and keeps what it returned. See [Tx].
 	Transact(ctx context.Context, fn func(tx *sql.Tx) (Value, error)) (Value, error)
+	// Scope names the run's database, and when the run was created. See [Scope].
+	Scope() string
+}
+
+// Scope returns a text that, together with the run's id, names the run among the
+// runs of all databases that processes of this machine use. It is the same for
+// every attempt and every owner of the run on this machine. Outside of an engine
+// it is "".
+func Scope(ctx context.Context) string {
+	if host := hostOf(ctx); host != nil {
+		return host.Scope()
+	}
+	return ""
 }
 
 // Logger returns the engine's logger, named for the atom, with the run, path,

@@ -44,3 +44,19 @@ func TestTraceparent(t *testing.T) {
 		t.Errorf("outside of a call it is %q", got)
 	}
 }
+
+// FuzzTraceparent: what is taken for a traceparent is short and printable, so that it can be
+// handed on as a header, an environment variable and a column.
+func FuzzTraceparent(f *testing.F) {
+	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	f.Add("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more")
+	f.Fuzz(func(t *testing.T, text string) {
+		err := atom.CheckTraceparent(text)
+		if odd := strings.Trim(text, "0123456789abcdef-") != "" && strings.HasPrefix(text, "00"); err == nil && (len(text) > 156 || odd || strings.ContainsAny(text, "\r\n\x00 ")) {
+			t.Errorf("%q is a traceparent", text)
+		}
+		if err != nil && len(err.Error()) > 500 {
+			t.Errorf("the error has %d bytes", len(err.Error()))
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -38,6 +39,8 @@ type Conductor struct {
 	mu       sync.Mutex
 	starting map[flow.Node]*engine.Engine // that make runs, by their flow
 	stage    atomic.Int32
+	written  lastCheck
+	probes   singleflight.Group // of the store
 }
 
 // Stage is where in its life a conductor is.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -119,22 +120,65 @@ func TestHealth(t *testing.T) {
 			}
 		}
 		want("/livez", http.StatusOK, "ok")
-		want("/readyz", http.StatusServiceUnavailable, "it is idle")
+		want("/readyz", http.StatusServiceUnavailable, "not ready\n")
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- c.Run(ctx) }()
 		synctest.Wait()
 		want("/readyz", http.StatusOK, "ok")
 		down.Store(true)
-		want("/readyz", http.StatusServiceUnavailable, "connection refused")
+		want("/readyz", http.StatusServiceUnavailable, "not ready\n")
+		if err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("Ready says %v", err)
+		}
 		down.Store(false)
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		want("/readyz", http.StatusServiceUnavailable, "it is stopped")
+		want("/readyz", http.StatusServiceUnavailable, "not ready\n")
 		if err := c.Run(t.Context()); err == nil {
 			t.Error("it ran twice")
+		}
+	})
+}
+
+// TestReadyAsksOnce: however many ask at once whether a conductor is ready, its store is
+// asked once.
+func TestReadyAsksOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		slow := storagetest.Faulty(storage.Memory(), func(call storagetest.Call) (f storagetest.Fault) {
+			if call.Method == "Run" && call.Run == "ebb-ready" {
+				asked.Add(1)
+				f.Delay = time.Second
+			}
+			return f
+		})
+		c, err := conductor.New(slow, conductor.NewCatalog())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		synctest.Wait()
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if err := c.Ready(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := asked.Load(); n != 1 {
+			t.Errorf("the store was asked %d times", n)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -118,14 +118,19 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 	ev = scheduler.Event{Kind: scheduler.Grown}
 	var broke *atom.Failure
 	defer func() {
-		if broke != nil {
+		switch {
+		case broke == nil:
+		case d.answered():
 			ev.Growth = &flow.Growth{End: &flow.End{Failure: broke}}
+		default:
+			ev = d.later()
 		}
 	}()
 	defer guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
 		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Quiet: d.e.quiet && !d.watched, Random: rand.Uint64, Token: newToken,
+		Interrupted: d.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
 		ask.Outer = d.s.Outer()
@@ -139,8 +144,19 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		return past, ok
 	}
 	growth := d.language().Grow(ask)
+	if !d.answered() {
+		return d.later(), err
+	}
+	if end := growth.End; end != nil && end.Failure != nil {
+		end.Failure.Message = clip(end.Failure.Message)
+	}
 	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
 		broke = &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}
+	}
+	if err == nil && broke == nil {
+		if f := d.count(cmd, &growth); f != nil {
+			return scheduler.Event{Kind: scheduler.Exceeded, Failure: f}, nil
+		}
 	}
 	d.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
@@ -169,17 +185,37 @@ func (d *driver) recall(path string) (flow.Past, bool, error) {
 
 func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
 
-// undoInput asks the language what the task that undoes a node is to be given.
-func (d *driver) undoInput(cmd *scheduler.Command) (values atom.Values, err error) {
+// undoAsk returns the question what the task that undoes a node is to be given.
+func (d *driver) undoAsk(cmd *scheduler.Command, wanted *life) *flow.UndoAsk {
+	run, spec := d.about, cmd.Node.Spec
+	return &flow.UndoAsk{
+		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.now,
+		Interrupted: func() bool { return wanted.Err() != nil },
+	}
+}
+
+// evaluateHere is evaluate on the goroutine that drives.
+func (c *call) evaluateHere() (err error) {
 	var broke *atom.Failure
 	defer func() {
 		if broke != nil {
 			err = broke
 		}
 	}()
-	defer guard(cmd.Node.Path, &broke)
-	in, err := d.language().Undo(&flow.UndoAsk{
-		Run: &d.about, Path: cmd.Node.Path, Spec: &cmd.Node.Spec, Did: cmd.Outcome, Now: d.now,
-	})
-	return atom.Single(in), err
+	defer guard(c.about.Path, &broke)
+	return c.evaluate()
+}
+
+// evaluate asks the language for the values of a revert, if they are still to be
+// asked for. That may take long, so it is a part of the call.
+func (c *call) evaluate() error {
+	if c.undo == nil {
+		return nil
+	}
+	in, err := c.driver.language().Undo(c.undo)
+	if ended := c.life.Err(); ended != nil {
+		return ended
+	}
+	c.values, c.undo = atom.Single(in), nil
+	return err
 }

@@ -35,6 +35,11 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 	entry.Path, entry.From, entry.To = a.Path, uint8(cmd.From), uint8(cmd.To)
 	entry.Incarnation, entry.Attempt = a.Incarnation, a.Attempt
 	switch cmd.To {
+	case states.TaskRunning:
+		if cmd.Node == nil && cmd.Scope == nil && !d.grows() {
+			d.head.Iterations++
+			d.attempted = true
+		}
 	case states.TaskSuccess:
 		entry.Body = a.Result
 	case states.TaskFailure, states.TaskCancelled:
@@ -46,6 +51,12 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 	case states.TaskRevertFailure:
 		entry.Failure = a.RevertFailure
 	default:
+	}
+	if !d.e.quiet {
+		d.wrote(len(a.Path) + inlined(entry.Body))
+		if f := entry.Failure; f != nil {
+			d.wrote(len(f.Message) + len(f.Stack) + len(f.Details))
+		}
 	}
 	if d.watched {
 		d.noteChange(cmd, a, entry)
@@ -174,6 +185,7 @@ func (d *driver) history(kind storage.EntryKind) *storage.Entry {
 		return &d.forgotten
 	}
 	d.head.Entries++
+	d.wrote(lineSize)
 	e := extend(&d.cp.History)
 	e.Seq, e.Kind, e.Time = d.head.Entries, kind, d.now
 	return e
@@ -194,6 +206,7 @@ func (d *driver) keepEvents(cmd *scheduler.Command) {
 			d.head.Events++
 			entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.head.Events, ev.Prev, ev.Type
 			entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.hold(ev.Body)
+			d.wrote(len(ev.Name) + len(ev.Type) + len(ev.Details) + inlined(entry.Body))
 		}
 		d.note(Event{Kind: LanguageEvent, Path: ev.Name, Name: ev.Type})
 	}
@@ -219,6 +232,7 @@ func (d *driver) flush() error {
 	d.head.Seq++
 	d.head.Memory = nil
 	d.dirty = false
+	d.forgetTaken()
 	d.renew()
 	d.announce()
 	d.foster()
@@ -230,12 +244,12 @@ func (d *driver) flush() error {
 const maxEntries = 1000
 
 // room reports whether the checkpoint may grow further.
-func (d *driver) room() bool { return d.lines < maxEntries }
+func (d *driver) room() bool { return d.lines < maxEntries && d.head.Bytes-d.settled < maxGathered }
 
 // renew empties the checkpoint and keeps its room.
 func (d *driver) renew() {
 	empty(&d.cp)
-	d.at, d.lines = nil, 0
+	d.at, d.lines, d.settled = nil, 0, d.head.Bytes
 	for _, key := range d.ending {
 		delete(d.grown, key)
 	}

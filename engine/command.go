@@ -6,6 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,8 +18,10 @@ func (d *driver) feed(ev scheduler.Event) error {
 	}
 	defer func(outer bool) { d.feeding = outer }(d.feeding)
 	d.feeding = true
-	if ev.Kind == scheduler.Completed { // that is progress
-		d.head.Lost = 0
+	switch ev.Kind {
+	case scheduler.Completed, scheduler.Fired, scheduler.Told:
+		d.head.Waited = d.head.Iterations
+	default:
 	}
 	for again := true; again; {
 		d.tick()
@@ -88,15 +91,24 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.AskDeciders:
 		return d.askDeciders(cmd), true, nil
 	case scheduler.AskLanguage:
+		if d.yields() {
+			return d.later(), true, nil
+		}
 		if err := d.makeRoom(); err != nil {
 			return answer, false, err
 		}
 		answer, err = d.askLanguage(cmd)
 		return answer, err == nil, err
 	case scheduler.AskUndo:
+		if d.yields() {
+			return d.later(), true, nil
+		}
 		answer, err = d.entry(cmd.Part)
 		return answer, err == nil, err
 	case scheduler.More:
+		if d.yields() && d.phase != states.EngineResuming {
+			return d.later(), true, nil
+		}
 		if !d.room() {
 			if err = d.flush(); err == nil {
 				err = d.launch()

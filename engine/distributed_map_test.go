@@ -381,15 +381,23 @@ func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
 	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		for step := int64(lines/20 + 1); ; step += int64(lines/20 + 1) {
-			for ended.Load() < step {
+		step, decade := int64(lines/20+1), int64(1000)
+		for {
+			for ended.Load() < min(step, decade) {
 				select {
 				case <-over:
 					return
 				case <-time.After(10 * time.Millisecond):
 				}
 			}
-			most = max(most, liveHeap()-before)
+			heap, n := liveHeap()-before, ended.Load()
+			most = max(most, heap)
+			for step <= n {
+				step += int64(lines/20 + 1)
+			}
+			for ; decade <= n; decade *= 10 {
+				t.Logf("%d lines: live heap %.1f MiB after %d", lines, float64(heap)/mib, n)
+			}
 		}
 	}()
 	began := time.Now()

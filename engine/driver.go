@@ -34,6 +34,8 @@ type driver struct {
 	cp        storage.Checkpoint
 	at        map[string]int // where in cp.Atoms a path is that has grown; nil while there are few
 	lines     int            // of history since the last commit, kept or not
+	settled   int64          // bytes that the run has written with the last commit
+	attempted bool           // an attempt of an atom of the plan was begun
 	dirty     bool
 	watched   bool          // somebody is told of events
 	forgotten storage.Entry // the last line of a history that is not kept
@@ -68,15 +70,16 @@ type driver struct {
 	rest      chan stopped               // how the driving ended
 	rounds    int64                      // of the postman before the run was begun
 	bell      int64                      // as last looked at
-	seen      map[int64]bool             // letters that were looked at and are in the box still
+	seen      map[int64]bool             // messages that were looked at and are in the inbox still
 	unread    []storage.Letter           // those of them that nobody waited for yet
 	awaited   bool                       // an atom has begun to wait that one of them may be for
 	elsewhere map[string]*elsewhere      // attempts that may be ended from elsewhere, by path
 	parent    string                     // id of the run that began this one
 	trace     string                     // traceparent of whoever began it
 	job       string                     // id of the job whose wish the run is
+	created   time.Time                  // when the run was
 	children  map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
-	fosters   []string                   // runs to be driven with this one, once that is committed
+	fosters   []foster                   // runs to be driven with this one, once that is committed
 	nursery   sync.WaitGroup
 	slot      *slot             // taken while the run does something; nil when it needs none
 	unload    bool              // let go of the run when it only waits
@@ -91,6 +94,8 @@ type driver struct {
 	suspend   <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
 	quit      bool                     // the caller of Steps has had enough
 	moved     bool                     // the last events led to commands
+	stretch                            // of deciding
+	interrupt func() bool              // is interrupts
 	whole     bool                     // the commands being done are to be committed together
 	atomCtx   context.Context          // what calls live in
 	halt      context.CancelCauseFunc  // of atomCtx
@@ -104,6 +109,10 @@ func (d *driver) start(first *scheduler.Order, rest []storage.Letter) error {
 	d.stale = true
 	if err := d.rejoin(); err != nil {
 		return err
+	}
+	d.since = d.e.now()
+	if len(rest) > 0 {
+		d.look.Store(true) // they are looked at soon, whatever there is to decide
 	}
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, Order: first}); err != nil {
 		return err
@@ -197,6 +206,8 @@ func (d *driver) enter(to states.Engine) {
 func (d *driver) analyze() error {
 	d.look.Store(false)
 	d.stale = true
+	d.tick()
+	d.since = d.now
 	if err := d.broken.Load(); err != nil {
 		return err
 	}
@@ -214,6 +225,11 @@ func (d *driver) analyze() error {
 	if err := d.collect(); err != nil {
 		return err
 	}
+	if d.timers.pass(d.now) {
+		if err := d.fire(); err != nil {
+			return err
+		}
+	}
 	if err := d.rereadLetters(); err != nil {
 		return err
 	}
@@ -223,10 +239,8 @@ func (d *driver) analyze() error {
 // heed tells the scheduler of a wish to suspend. It may come between any two
 // commands; those that are left stay as they are.
 func (d *driver) heed() error {
-	select {
-	case <-d.suspend:
+	if isClosed(d.suspend) {
 		d.suspend, d.quit = nil, true
-	default:
 	}
 	if !d.quit {
 		return nil
@@ -249,9 +263,11 @@ func (d *driver) tick() {
 	}
 }
 
-// decide lets the scheduler decide until there is nothing left to decide on.
+// decide lets the scheduler decide until there is nothing left to decide on, or
+// something else wants to be looked at.
 func (d *driver) decide() error {
-	for d.moved = true; d.moved && d.over == nil; {
+	d.left = false
+	for d.moved = true; d.moved && d.over == nil && !d.left; {
 		if !d.room() {
 			if err := d.flush(); err != nil {
 				return err
@@ -259,6 +275,9 @@ func (d *driver) decide() error {
 		}
 		d.moved = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
+			return err
+		}
+		if err := d.restrain(); err != nil {
 			return err
 		}
 		if err := d.handOver(); err != nil {

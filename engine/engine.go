@@ -27,6 +27,7 @@ type Engine struct {
 	parallel     int
 	policy       Checkpoints
 	resolution   scheduler.Options
+	limits       Limits
 	log          hclog.Logger
 	observers    []func(Event)
 	quiet        bool // no history is kept
@@ -64,6 +65,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		grace:    DefaultGrace,
 		slots:    DefaultSlots,
 		maxLost:  DefaultMaxLost,
+		limits:   DefaultLimits(),
 		log:      hclog.NewNullLogger(),
 		inputs:   map[string]atom.Value{},
 		types:    map[string]reflect.Type{},

@@ -411,3 +411,25 @@ func TestParallelismOfGrowingFlows(t *testing.T) {
 		}
 	}
 }
+
+// TestTaskAllocatesLittle runs a flow of many tasks in memory: a task costs less than one
+// allocation, as nothing is made for what it does not use.
+func TestTaskAllocatesLittle(t *testing.T) { //nolint:paralleltest // counts the process's allocations
+	const n = 1024
+	store := storage.Memory()
+	eng, err := engine.New(flow.Linear("f", tasks(n, false)...), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := testing.AllocsPerRun(10, func() {
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Purge(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if each := all / n; each > 0.7 {
+		t.Errorf("a task makes %.2f allocations", each)
+	}
+}

@@ -86,6 +86,10 @@ func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *els
 // workOf returns what the worker is told; a call of which that is too much cannot be
 // made.
 func (d *driver) workOf(c *call) atom.Value {
+	if err := c.evaluateHere(); err != nil {
+		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, err)
+		return nil
+	}
 	in := c.values.Input()
 	if in == nil {
 		in = c.values.Object()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/states"
 )
@@ -31,6 +32,7 @@ type call struct {
 	ctx     atom.HostContext // around it
 	flight  int              // where it is in driver.flying, if it is
 	missing *atom.Failure    // the call cannot be made
+	undo    *flow.UndoAsk    // the values are still to be asked for
 	late    *time.Timer      // gives it up
 	told    bool             // it was cancelled
 	givenUp bool             // nobody waits for its end any more
@@ -67,7 +69,7 @@ func (d *driver) prepare(cmd *scheduler.Command) *call {
 	}
 	body, err := d.task(name)
 	if err == nil && c.about.Revert {
-		c.values, err = d.undoInput(cmd)
+		c.undo = d.undoAsk(cmd, &c.life)
 	}
 	if err != nil {
 		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, err)
@@ -172,6 +174,9 @@ func (c *call) invoke(ctx context.Context) (result atom.Value, err error) {
 		}
 	}()
 	if c.about.Revert {
+		if err := c.evaluate(); err != nil {
+			return nil, err
+		}
 		return c.body.Revert(ctx, c.values, c.more.Outcome)
 	}
 	return c.body.Execute(ctx, c.values)

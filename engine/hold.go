@@ -66,7 +66,7 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 		now := time.Now()
 		cp := &storage.Checkpoint{Head: storage.Head{
 			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: true, Output: run.Output, Failure: run.Failure,
-			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Time: now,
+			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth, Time: now,
 		}}
 		if states.Check(run.State, states.FlowSuspended) == nil { // else it is already, or was never run
 			cp.Head.State = states.FlowSuspended
@@ -76,7 +76,7 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 			}}
 		}
 		if why != nil {
-			cp.Head.Failure = why
+			cp.Head.Failure, cp.Head.Absolve = why, true // whoever wants it to go on decided so
 			if run.Job != "" {
 				cp.Job = &storage.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}

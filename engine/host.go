@@ -26,6 +26,11 @@ func (c *call) Logger() hclog.Logger {
 	return l
 }
 
+// Scope implements [atom.Host].
+func (c *call) Scope() string {
+	return c.driver.e.store.Database() + " " + strconv.FormatInt(c.driver.created.UnixMicro(), 10)
+}
+
 // transactTries is how often a transaction is tried whose end the store cannot
 // tell. The key tells.
 const transactTries = 4

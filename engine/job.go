@@ -1,11 +1,6 @@
 package engine
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
-	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -41,35 +36,4 @@ func (d *driver) endJob() {
 		}
 	}
 	d.cp.Job = &end
-}
-
-// DefaultMaxLost is how often a run may be lost, see [WithMaxLost].
-const DefaultMaxLost = 10
-
-// WithMaxLost sets aside a run that [Engine.Serve] finds lost so many times: each
-// time the process that drove it died, and the run has made no progress between.
-// It is suspended, with a failure of [atom.CodeLost], until somebody runs it; its
-// job is parked. n is at least 1.
-func WithMaxLost(n int) Option {
-	return option(func(e *Engine) error {
-		if n < 1 {
-			return fmt.Errorf("engine: a run may be lost %d times; want at least 1", n)
-		}
-		e.maxLost = int64(n)
-		return nil
-	})
-}
-
-// setAside suspends a run that is lost too often.
-func (e *Engine) setAside(ctx context.Context, run *storage.Run) error {
-	why := &atom.Failure{
-		Code:    atom.CodeLost,
-		Message: fmt.Sprintf("%d processes that drove the run died, one after the other, before it made any progress", run.Lost),
-	}
-	e.log.Error("a run is set aside", "run", run.ID, "why", why.Message)
-	err := holdUnowned(ctx, e.store, run.ID, why)
-	if _, owned := errors.AsType[*storage.OwnedError](err); owned || errors.Is(err, ErrRefused) {
-		return nil // it goes on, or has ended, after all
-	}
-	return err
 }

@@ -55,9 +55,11 @@ func (d *driver) launch() error {
 }
 
 // quiets reports whether nothing more is to be begun.
-func (d *driver) quiets() bool {
+func (d *driver) quiets() bool { return isClosed(d.quiet) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-d.quiet:
+	case <-c:
 		return true
 	default:
 		return false

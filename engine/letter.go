@@ -27,6 +27,7 @@ func (d *driver) readLetters() error {
 // follow does what the letters say that were not looked at before. What nobody
 // waits for yet stays in the box.
 func (d *driver) follow(letters []storage.Letter) error {
+	defer d.attend()()
 	for i := range letters {
 		l := &letters[i]
 		if d.seen[l.N] {
@@ -45,6 +46,14 @@ func (d *driver) see(n int64) {
 		d.seen = map[int64]bool{}
 	}
 	d.seen[n] = true
+}
+
+// forgetTaken forgets the messages that the last commit took out of the inbox. Nothing
+// reads them again, and a run may receive any number of them.
+func (d *driver) forgetTaken() {
+	for _, n := range d.cp.Taken {
+		delete(d.seen, n)
+	}
 }
 
 // taken takes a letter out of the box with the next commit.
@@ -134,6 +143,7 @@ func (d *driver) rereadLetters() error {
 	if len(d.unread) == 0 {
 		return nil
 	}
+	defer d.attend()()
 	unread := d.unread
 	d.unread = nil
 	for i := range unread {
@@ -195,18 +205,20 @@ func (d *driver) keyFor(m *flow.Message) string {
 // firstOrder returns the order that a run is to begin with, if one waits for it,
 // and the other letters. What wanted the run suspended before it is void.
 func (d *driver) firstOrder(letters []storage.Letter) (*scheduler.Order, []storage.Letter, error) {
+	var others []storage.Letter // without those that were refused
 	for i := range letters {
 		o, ok := ordered(&letters[i])
 		if !ok || o.kind == letterSuspend {
+			others = append(others, letters[i])
 			continue
 		}
 		d.see(letters[i].N)
 		so, tell, err := d.accept(&o, letters[i].N)
 		if tell || err != nil {
-			return &so, append(d.lifted(letters[:i]), letters[i+1:]...), err
+			return &so, append(d.lifted(others), letters[i+1:]...), err
 		}
 	}
-	return nil, letters, nil
+	return nil, others, nil
 }
 
 // lifted takes the wishes to suspend the run out of its box, and returns the

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -26,7 +28,9 @@ func (d *driver) load(snap *storage.Snapshot) error {
 			d.earlier[l.Path] = attemptIn(&snap.Atoms[i])
 		}
 		if l.Spec != nil && l.Spec.Group != nil {
-			if records, err = d.loadEnded(&l, records); err != nil {
+			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
+				return err
+			} else if err != nil {
 				return d.storeError(err)
 			}
 		}
@@ -64,13 +68,16 @@ const childrenAtOnce = 256
 
 // loadEnded adds the children of an open fork that have ended: they are not
 // needed to go on, but their results are. Children are made in order, so where
-// the first is missing, there are no more.
+// the first is missing, there are no more. It stops with the process.
 func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
 	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
 	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {
 		paths = paths[:0]
 		for i := from; i < min(from+childrenAtOnce, fork.Spec.Group.Count); i++ {
 			paths = append(paths, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
+		}
+		if d.ctx.Err() != nil {
+			return nil, ErrStopped
 		}
 		found, err := d.e.store.AtomsAt(d.storing, d.claim.Run, paths...)
 		if err != nil {

@@ -49,9 +49,9 @@ func (d *driver) outcome(s stopped) error {
 	return s.err
 }
 
-// called reports whether something wants to be looked at by the goroutine that
-// drives.
-func (d *driver) called() bool { return d.look.Load() || d.ctx.Err() != nil }
+// called reports whether another goroutine wants something to be looked at by the one
+// that drives. It reads only what both may: the run may be taken over meanwhile.
+func (d *driver) called() bool { return d.look.Load() || d.ctx.Err() != nil || d.quiets() }
 
 // ring tells the run that letters have come.
 func (d *driver) ring() {

@@ -128,6 +128,7 @@ func (d *driver) doom(cmd *scheduler.Command) {
 
 var outcomes = [...]storage.Outcome{
 	scheduler.FateNone: storage.Unfinished, scheduler.FateTimedOut: storage.TimedOut, scheduler.FateCancelled: storage.Cancelled,
+	scheduler.FateFailed: storage.FailedOutcome,
 }
 
 // fateOf returns what was noted of a run that is still on its way to its end.
@@ -140,6 +141,8 @@ func fateOf(run *storage.Run) (scheduler.Fate, *atom.Failure) {
 		return scheduler.FateTimedOut, run.Failure
 	case storage.Cancelled:
 		return scheduler.FateCancelled, run.Failure
+	case storage.FailedOutcome:
+		return scheduler.FateFailed, run.Failure
 	default:
 		return scheduler.FateNone, nil
 	}

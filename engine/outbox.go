@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -107,7 +108,7 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 	if err == nil {
 		err = e.store.Sent(storing, out.N)
 	} else {
-		out.Error = clip(strings.ReplaceAll(strings.ToValidUTF8(err.Error(), "\uFFFD"), "\x00", "\uFFFD")) // it may be a server's
+		out.Error = clip(strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD")) // it may be a server's
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = e.now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
 		e.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)

@@ -48,8 +48,17 @@ func (d *driver) hold(v atom.Value) storage.Held {
 		ref = d.head.Refs
 		d.cp.Payloads = append(d.cp.Payloads, storage.Payload{Ref: ref, Data: v})
 		d.payloads.remember(v, ref)
+		d.wrote(len(v))
 	}
 	return storage.Held{Ref: ref, Data: v}
+}
+
+// inlined returns how many bytes of a value a record holds itself.
+func inlined(h storage.Held) int {
+	if h.Ref > 0 {
+		return 0
+	}
+	return len(h.Data)
 }
 
 // held takes a value out of a record that was loaded.

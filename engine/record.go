@@ -69,6 +69,7 @@ func (d *driver) nodeRecord(n *scheduler.Node, r *scheduler.Record) *storage.Ato
 	kept := d.grownOf(n, n.Path)
 	if kept.spec == nil || kept.token != n.Spec.Token { // each attempt has its own
 		kept.spec, kept.token = atom.MustEncode(n.Spec), n.Spec.Token
+		d.wrote(lineSize + len(n.Path) + len(kept.spec))
 	}
 	d.forgets(n, n.Kept, r.State)
 	a := d.unplanned(n.Path)
@@ -92,6 +93,7 @@ func (d *driver) scopeRecord(s *scheduler.Scope, r *scheduler.Record) *storage.A
 	g := d.grownOf(s, s.Path)
 	if g.spec == nil { // it stays what it is
 		g.spec = atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)})
+		d.wrote(lineSize + len(s.Path) + len(g.spec))
 	}
 	a.Spec = g.spec
 	d.forgets(s, !s.Closed(), r.State)

@@ -67,7 +67,7 @@ func (d *driver) result(run storage.Run) (*Result, error) {
 	run.State, run.Outcome, run.Undo, run.Hold = d.head.State, d.head.Outcome, d.head.Undo, d.head.Hold
 	run.Output, run.Failure = d.head.Output, d.head.Failure
 	run.Started, run.Ended, run.Updated = d.head.Started, d.head.Ended, d.head.Time
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos = d.head.Seq, d.head.Entries, d.head.Events, d.head.Refs, d.undos
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = d.head.Seq, d.head.Entries, d.head.Events, d.head.Refs, d.undos, d.head.Growth
 	run.Owner = ""
 	res := &Result{Run: run, s: d.s}
 	return res, verdict(&res.Run, d.over.Failures)

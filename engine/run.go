@@ -193,21 +193,24 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	run := &snap.Run
 	d := &driver{
 		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
-		parent: run.Parent, trace: run.Trace, job: run.Job, elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
+		parent: run.Parent, trace: run.Trace, job: run.Job, created: run.Created, elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
 		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), buried: e.store.Buried(), cp: e.room(),
 		crew: crew{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
 		wake: make(chan struct{}, 1), knock: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
+		stretch: stretch{since: e.now(), patience: patience},
 	}
+	d.interrupt = d.interrupts
 	if err := d.findTasks(run); err != nil {
 		return nil, err
 	}
 	d.head = storage.Head{
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
-		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Lost: run.Lost,
+		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
 	}
+	d.settled, d.attempted = d.head.Bytes, true // an attempt too many may have been committed
 	if d.head.Started.IsZero() {
 		d.head.Started = d.now
 	}

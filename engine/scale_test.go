@@ -287,3 +287,56 @@ func together(t *testing.T, n int, do func(id string) error) {
 	}
 	wg.Wait()
 }
+
+// TestScaleMessages sends one run message after message. What the run holds in memory
+// does not grow with the messages that it has taken.
+func TestScaleMessages(t *testing.T) {
+	const batch = 1000
+	n := max(scale(t, 100_000)/(10*batch), 2) * 10 * batch
+	heard, more := 0, make(chan struct{})
+	eng := newEngine(t, flow.Growing("hears", lang(func(ask *flow.Ask) flow.Growth {
+		if ask.Cause.Kind == flow.Told {
+			if heard++; heard == n {
+				return done(nil)
+			} else if heard%batch == 0 {
+				more <- struct{}{}
+			}
+		}
+		return flow.Growth{Listen: true}
+	})), engine.WithoutHistory())
+	if err := eng.Start(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() {
+		_, err := eng.Run(t.Context(), "r")
+		over <- err
+	}()
+	letters := make([]storage.Letter, batch)
+	for i := range letters {
+		letters[i] = storage.Letter{Run: "r", Kind: storage.LetterSignal, Name: "go"}
+	}
+	var early, late int64
+	for sent := batch; sent <= n; sent += batch {
+		if err := eng.Store().Send(t.Context(), letters...); err != nil {
+			t.Fatal(err)
+		}
+		if sent+batch > n {
+			break
+		}
+		<-more
+		switch sent {
+		case n / 10:
+			early = liveHeap()
+		case n - batch:
+			late = liveHeap()
+		}
+	}
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("live heap %.2f MiB after %d messages, %.2f MiB after %d", float64(early)/mib, n/10, float64(late)/mib, n-batch)
+	if late-early > mib {
+		t.Errorf("the live heap grew by %d KiB", (late-early)>>10)
+	}
+}

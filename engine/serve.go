@@ -72,6 +72,9 @@ type Fresh struct {
 	// Refused is told why it was not made, or not begun, and may return an error to be
 	// logged; nil where nobody wants to know. The store's own errors are *[StoreError].
 	Refused func(ctx context.Context, why error) error
+
+	tried time.Duration // how long it is on trial; 0 is not
+	taken bool          // it is to be taken over first
 }
 
 // Fresh returns a run of the engine's flow, for an [Intake]. It returns the errors of
@@ -123,7 +126,7 @@ func WithDrain(d time.Duration) Option {
 // store's error when the store cannot say what is due. Any number of processes
 // may serve one store.
 func (e *Engine) Serve(ctx context.Context) error {
-	s := &server{e: e, busy: map[string]int64{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1)}
+	s := &server{e: e, busy: map[string]int64{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1), trials: newTrials(e.now())}
 	driving, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		patience := time.AfterFunc(e.drain, cut)
@@ -184,6 +187,8 @@ type server struct {
 	moved int64     // [storage.Letterbox.Moved] before that
 	next  time.Time // when more is due than it said, by the engine's clock; zero when nothing is
 
+	trials *trials
+
 	mu   sync.Mutex
 	busy map[string]int64 // those being driven, with moved from before they were found
 }
@@ -205,31 +210,51 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 		if free == 0 {
 			return 0, nil
 		}
-		due, err := s.due(ctx, free)
-		for i := range due {
-			s.begin(ctx, driving, &Fresh{Due: due[i]})
+		begun, trial, err := s.suspects(ctx, driving, free)
+		free -= begun
+		more := false
+		if err == nil && !trial {
+			begun, more, err = s.others(ctx, driving, free)
+			free -= begun
 		}
-		free -= len(due)
-		var fresh []Fresh
-		if err == nil && free > 0 && s.e.intake != nil {
-			fresh, err = s.e.intake(ctx, free)
-		}
-		for i := range fresh {
-			s.begin(ctx, driving, &fresh[i])
-		}
-		for range free - len(fresh) {
+		for range free {
 			<-s.slots
 		}
 		switch {
 		case err != nil:
 			return 0, err
-		case free == 0 || len(fresh) > 0:
+		case trial:
+			return lookAgain, nil
+		case more:
 		case s.next.IsZero():
 			return lookAgain, nil
 		default:
 			return min(max(s.next.Sub(s.e.now()), time.Millisecond), lookAgain), nil
 		}
 	}
+}
+
+// others begins what is due beside suspects, and new runs, up to free of them. It returns how
+// many, and whether there may be more.
+func (s *server) others(ctx, driving context.Context, free int) (begun int, more bool, err error) {
+	careful := s.careful(s.e.now())
+	due, err := s.due(ctx, free)
+	for i := range due {
+		s.begin(ctx, driving, &Fresh{Due: due[i], taken: careful})
+	}
+	begun = len(due)
+	if err != nil || begun == free || s.e.intake == nil {
+		return begun, begun == free, err
+	}
+	if careful {
+		made, err := s.createNext(ctx)
+		return begun, made, err
+	}
+	fresh, err := s.e.intake(ctx, free-begun)
+	for i := range fresh {
+		s.begin(ctx, driving, &fresh[i])
+	}
+	return begun + len(fresh), len(fresh) > 0, err
 }
 
 // due returns runs that are due, up to free of them, if any may have become so since the
@@ -298,24 +323,31 @@ func (s *server) take(id string) {
 
 // leave lets a run be found again. What may have come for it while it was left out is
 // looked for.
-func (s *server) leave(id string) {
+func (s *server) leave(one *Fresh) {
 	s.mu.Lock()
-	moved := s.busy[id]
-	delete(s.busy, id)
+	moved := s.busy[one.Run]
+	delete(s.busy, one.Run)
 	s.mu.Unlock()
 	if s.e.store.Moved() != moved {
 		s.left.Store(true)
-		select {
-		case s.again <- struct{}{}:
-		default:
-		}
+		s.lookAgain()
+	} else if one.tried > 0 {
+		s.lookAgain()
+	}
+}
+
+// lookAgain lets the server look for what is due.
+func (s *server) lookAgain() {
+	select {
+	case s.again <- struct{}{}:
+	default:
 	}
 }
 
 // drive drives a run under a context of its own: ctx is that of Serve.
 func (s *server) drive(ctx, driving context.Context, due *Fresh) {
-	defer s.leave(due.Run)
-	begun, err := s.goOn(driving, ctx.Done(), &due.Due)
+	defer s.leave(due)
+	begun, err := s.goOn(driving, ctx.Done(), due)
 	if !begun && due.Refused != nil {
 		err = due.Refused(driving, err)
 	}
@@ -347,13 +379,20 @@ func isRest(err error) bool {
 
 // goOn is the engine's, but for a panic of an observer, which ends the driving of
 // this run and of no other. The run was given back.
-func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (begun bool, err error) {
+func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *Fresh) (begun bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			begun, err = true, &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
 		}
 	}()
-	return s.e.goOn(ctx, quiet, due)
+	switch {
+	case due.tried > 0:
+		return true, s.try(ctx, quiet, due.Run, due.tried)
+	case due.taken && due.Err == nil:
+		return true, s.takeOver(ctx, quiet, due.Run)
+	default:
+		return s.e.goOn(ctx, quiet, &due.Due)
+	}
 }
 
 // goOn drives a run that is due until it rests or does nothing but wait. It reports
@@ -363,9 +402,6 @@ func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.D
 		return false, wrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.Lost >= e.maxLost {
-		return false, e.setAside(ctx, run)
-	}
 	if run.State.Ended() { // an order waits for it, or a letter that comes too late
 		_, err := e.Run(ctx, run.ID, Unload())
 		return false, err

@@ -29,6 +29,7 @@ func TestHostileExpressions(t *testing.T) {
 		"until":      `until(false; .)`,
 		"product":    `[range(1e6)] | combinations(9)`,
 		"pad":        `[limit(1e9; repeat("x"))] | join("")`,
+		"error":      `error([range(600000) | "long text "] | join(""))`,
 		"meant well": `.a + 1`,
 	} {
 		text := `{"name": "m", "version": "1", "states": [{"name": "A", "start": true,
@@ -67,6 +68,8 @@ func TestHostileExpressions(t *testing.T) {
 			if run.Output.Data.String() != `{"a":2}` {
 				t.Errorf("%s ended %v with %s", name, run.State, run.Output.Data)
 			}
+		case run.Failure != nil && len(run.Failure.Message) > 33<<10:
+			t.Errorf("%s failed with a message of %d bytes", name, len(run.Failure.Message))
 		case run.Failure == nil || run.Failure.Code != sm4c.CodeExpression:
 			t.Errorf("%s ended %v with %v; want %s", name, run.State, run.Failure, sm4c.CodeExpression)
 		}

@@ -106,6 +106,15 @@ func (t *timers) next() (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// pass reports whether a timer is due by now.
+func (t *timers) pass(now time.Time) bool {
+	if len(t.heap.list) == 0 {
+		return false
+	}
+	at, ok := t.next()
+	return ok && !at.After(now)
+}
+
 // due takes out the timers that are due by now.
 func (t *timers) due(now time.Time) []timerKey {
 	var keys []timerKey

@@ -34,12 +34,13 @@ var nobodys = timerKey{atom: -1}
 // again, because its process died, keeps what it had.
 func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
 	var limit time.Duration
-	e := &elsewhere{timerKey: keyOf(cmd)}
+	var e *elsewhere // made only for an attempt that has a token or a signal, as most have none
 	if n := cmd.Node; n != nil {
 		if n.Spec.Token == "" {
 			return nil
 		}
 		limit = n.Spec.Timeout
+		e = &elsewhere{timerKey: keyOf(cmd)}
 		e.token.ID, e.token.Heartbeat = n.Spec.Token, n.Spec.Heartbeat
 		if e.token.Queue = queueOf(n); e.token.Queue != "" {
 			e.token.ScheduleToStart, e.token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
@@ -51,6 +52,7 @@ func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
 			return nil
 		}
 		limit = def.Deadline
+		e = &elsewhere{timerKey: keyOf(cmd)}
 		if e.signal = a.Signal(); e.signal == "" {
 			e.token.ID, e.token.Heartbeat = newToken(), def.Heartbeat
 		}

@@ -29,6 +29,10 @@ func (d *driver) collect() error {
 		if err := d.finish(f); err != nil {
 			return err
 		}
+		if d.yields() { // calls may end as fast as they are taken in
+			d.look.Store(true)
+			return nil
+		}
 	}
 }
 
@@ -38,6 +42,9 @@ func (d *driver) wait() (err error) {
 	if len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() {
 		return nil
 	}
+	if d.ctx.Err() != nil {
+		return ErrStopped
+	}
 	d.stale = true
 	quiet := d.quiet
 	if d.quiets() {
@@ -45,6 +52,8 @@ func (d *driver) wait() (err error) {
 			return ErrStopped
 		}
 		quiet = nil
+	} else if d.left {
+		return nil
 	}
 	var due <-chan time.Time
 	if at, ok := d.timers.next(); ok {
@@ -102,7 +111,7 @@ func (d *driver) tellAwaiting() {
 // leaves reports whether the run is to be let go of because it only waits, and
 // lets the next commit do so.
 func (d *driver) leaves() bool {
-	if !d.unload || d.running > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() || !d.s.Waits() {
+	if !d.unload || d.running > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
 		return false
 	}
 	due, waits := d.timers.next()

@@ -16,9 +16,10 @@ import (
 // goroutine and keeps nothing between calls but what it puts into memories and
 // notes. It may be asked by any number of goroutines at once.
 type Language interface {
-	// Grow answers one cause. The run does nothing else meanwhile, and nothing
-	// ends a call that takes long: a language that computes for longer answers
-	// with [Growth.More]. A panic is the failure of the flow that was asked. When
+	// Grow answers one cause. The run does nothing else meanwhile. A language that
+	// computes for longer answers with [Growth.More], or asks [Ask.Interrupted]
+	// now and then: between two answers, and where that is asked, the run takes in
+	// commands and stops when it is to. A panic is the failure of the flow that was asked. When
 	// the process dies before the answer is committed, the same is asked again.
 	Grow(ask *Ask) Growth
 	// Undo returns the input of the task that undoes a node, which has run or may
@@ -53,11 +54,21 @@ type Ask struct {
 	Random func() uint64 // a source of random bits for this answer
 	Token  func() string // makes a token for [Spec.Token], which nobody can guess
 
+	// Interrupted reports whether the answer is not wanted any more, because the run is to
+	// stop, or something else happened to it: a command, for example. A language that
+	// computes for long asks every few thousand steps, and returns at once when it is. What
+	// it returns then is ignored, and the same is asked again when the run goes on. nil
+	// where nothing interrupts; see [Ask.Done].
+	Interrupted func() bool
+
 	// Recall tells what became of a node that this flow has had, by its name, so that
 	// a language need not remember the results of many; false when there was none. It
 	// tells only what is committed with the answer, if not before.
 	Recall func(name string) (Past, bool)
 }
+
+// Done reports whether the answer is not wanted any more, see Interrupted.
+func (a *Ask) Done() bool { return a.Interrupted != nil && a.Interrupted() }
 
 // A Past is what became of a node.
 type Past struct {
@@ -124,6 +135,7 @@ type Cause struct {
 type Growth struct {
 	Events   []Event           // what to write into the language's history, in order
 	Untold   int64             // how many events were left out because the question was quiet; they have numbers all the same
+	Steps    int64             // how many steps the answer took, such as states entered, for the limits of the run; 0 counts as 1
 	Memory   atom.Value        // what the flow is to remember; nil leaves it as it was
 	Outer    atom.Value        // of a child: what the run's own flow is to remember; nil leaves it as it was
 	Listen   bool              // the run's own flow may go on with nothing open: it waits to be told something, until its next answer
@@ -236,6 +248,8 @@ type UndoAsk struct {
 	Spec *Spec  // the node that is undone, with its input and note
 	Did  atom.Outcome[atom.Value]
 	Now  time.Time
+
+	Interrupted func() bool // as that of an [Ask]; nil where nothing interrupts
 }
 
 // A Group is a set of child flows of one kind that run side by side. They are

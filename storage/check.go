@@ -61,6 +61,17 @@ func CheckKey(key string) error {
 	return nil
 }
 
+// CheckLabeled returns ErrInvalid when a key, or the value, cannot be that of a label.
+// For those who write stores.
+func CheckLabeled(value string, keys []string) error {
+	for _, key := range keys {
+		if err := checkLabels(map[string]string{key: value}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func checkLabels(labels map[string]string) error {
 	for k, v := range labels {
 		if k == "" || len(k) > MaxLabel || len(v) > MaxLabel {

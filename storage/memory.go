@@ -22,6 +22,7 @@ type MemoryStore struct {
 
 // memory is what all owners of the same records share.
 type memory struct {
+	id        string
 	mu        sync.Mutex
 	owners    []*MemoryStore
 	runs      map[string]*memoryRun
@@ -43,6 +44,7 @@ type memory struct {
 	due       dueHeap
 	limits    []Limit
 	rated     []ratedClaim
+	mourned   int64  // owners that died
 	scratch   []byte // for encoding
 }
 
@@ -51,6 +53,7 @@ var _ Store = (*MemoryStore)(nil)
 // Memory returns an empty store in memory.
 func Memory() *MemoryStore {
 	m := &memory{
+		id:     uuid.NewString(),
 		runs:   map[string]*memoryRun{},
 		tokens: map[string]*Token{},
 		jobs:   map[string]*memoryJob{},
@@ -94,6 +97,9 @@ func (m *MemoryStore) enter(ctx context.Context) error {
 // Owner returns who this store's claims belong to.
 func (m *MemoryStore) Owner() Owner { return m.owner }
 
+// Database returns an id of the records, which stores made by [MemoryStore.Join] share.
+func (m *MemoryStore) Database() string { return m.id }
+
 // Buried returns 0: the owner lives as long as its store is open.
 func (m *MemoryStore) Buried() int64 { return 0 }
 
@@ -128,15 +134,21 @@ func (m *memory) ownerOf(id string) Owner {
 func (m *MemoryStore) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
-		return nil
+	if !m.closed {
+		m.close()
 	}
+	return nil
+}
+
+// close gives up the store's claims. It is open.
+func (m *MemoryStore) close() {
 	m.closed = true
 	m.owners = slices.DeleteFunc(m.owners, func(s *MemoryStore) bool { return s == m })
 	now := time.Now()
 	for _, r := range m.order {
 		if r.head.Owner == m.owner.ID {
 			r.head.Owner, r.head.Due = "", now
+			r.head.Suspicion.Trial &^= OnTrial
 			m.wants(r)
 		}
 	}
@@ -146,7 +158,6 @@ func (m *MemoryStore) Close() error {
 		}
 	}
 	m.rang()
-	return nil
 }
 
 // Rung returns a channel that is closed when something may have come.

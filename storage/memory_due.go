@@ -3,7 +3,6 @@ package storage
 import (
 	"container/heap"
 	"context"
-	"slices"
 	"time"
 )
 
@@ -70,6 +69,9 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		return nil, time.Time{}, err
 	}
 	defer m.mu.Unlock()
+	if q.Suspects {
+		return m.suspects(&q), time.Time{}, nil
+	}
 	traffic := m.traffic(q.Except)
 	var seen []*memoryRun
 	defer func() {
@@ -88,17 +90,13 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Hold || q.Flow != "" && r.head.Flow != q.Flow || slices.Contains(q.Except, r.head.ID) || !q.Takes(r.head.Labels) || traffic.Room(r.lane()) == 0 {
+		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Room(r.lane()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {
 			return due, r.head.Due, nil
 		}
-		one := Due{Run: r.head.ID}
-		if one.Snapshot, one.Err = m.snapshot(r); one.Err == nil {
-			one.Claim = ClaimLater(&one.Snapshot.Run)
-		}
-		due = append(due, one)
+		due = append(due, m.later(r))
 		traffic.Take(r.lane(), 1)
 	}
 }

@@ -54,6 +54,36 @@ func (m *MemoryStore) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	return out, nil
 }
 
+// Labeled returns the runs that have not ended, by a label of theirs.
+func (m *MemoryStore) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+	if err := CheckLabeled(value, keys); err != nil {
+		return nil, err
+	}
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	asked := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		asked[key] = true
+	}
+	out := map[string][]string{}
+	for _, r := range m.order {
+		if r.head.State.Ended() {
+			continue
+		}
+		for key, has := range r.head.Labels {
+			if has == value && asked[key] {
+				out[key] = append(out[key], r.head.ID)
+			}
+		}
+	}
+	for _, ids := range out {
+		slices.Sort(ids)
+	}
+	return out, nil
+}
+
 func (q *RunQuery) matches(r *Run) bool {
 	for k, v := range q.Labels {
 		if there, ok := r.Labels[k]; !ok || there != v {

@@ -45,8 +45,8 @@ func (r *Run) New() Run { return newMemoryRun(*r).record() }
 func newMemoryRun(run Run) *memoryRun {
 	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
 	run.Failure = copyFailure(run.Failure)
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos = 0, 0, 0, 0, 0
-	run.Fence, run.ClaimID, run.Owner, run.Bell, run.Lost = 0, "", "", 0, 0
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = 0, 0, 0, 0, 0, Growth{}
+	run.Fence, run.ClaimID, run.Owner, run.Bell, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
 	if run.Created.IsZero() {
 		run.Created = time.Now()
 	}
@@ -269,11 +269,15 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 	if h.Memory != nil {
 		run.Memory = h.Memory
 	}
-	run.Started, run.Ended, run.Updated, run.Lost = h.Started, h.Ended, h.Time, h.Lost
-	run.Entries, run.Events, run.Refs = h.Entries, h.Events, h.Refs
+	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
+	if h.Absolve {
+		run.Lost, run.Suspicion = 0, Suspicion{}
+	}
+	run.Entries, run.Events, run.Refs, run.Growth = h.Entries, h.Events, h.Refs, h.Growth
 	run.Undos += int64(len(cp.Push) - cp.Pop)
 	if h.Release {
 		run.Owner, run.Due = "", h.Due
+		run.Suspicion.Trial &^= OnTrial
 		if run.Bell != h.Bell {
 			run.Due = time.Now()
 		}

@@ -12,5 +12,6 @@ func TestMemory(t *testing.T) {
 	storagetest.Run(t, storagetest.Maker{
 		Open: func(testing.TB) storage.Store { return storage.Memory() },
 		Join: func(_ testing.TB, s storage.Store) storage.Store { return s.(*storage.MemoryStore).Join() },
+		Die:  func(_ testing.TB, s storage.Store) { s.(*storage.MemoryStore).Die() },
 	})
 }

@@ -66,10 +66,11 @@ func (m *MemoryStore) begun(r *memoryRun, claim Claim, cp *Checkpoint) {
 }
 
 // take takes over a run that nobody owns.
-func (m *MemoryStore) take(r *memoryRun) (Claim, *Snapshot, error) {
+func (m *MemoryStore) take(r *memoryRun, trial Trial) (Claim, *Snapshot, error) {
 	before := r.head
 	r.head.Fence++
 	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
+	r.head.Suspicion.Trial |= trial
 	s, err := m.snapshot(r)
 	if err != nil {
 		r.head = before
@@ -101,15 +102,15 @@ func (m *memory) unowned(id string) (*memoryRun, error) {
 
 // Begin takes the run over and loads it.
 func (m *MemoryStore) Begin(ctx context.Context, run string) (Claim, *Snapshot, error) {
-	return m.begin(ctx, run, true)
+	return m.begin(ctx, run, true, 0)
 }
 
 // Seize takes the run over whatever the limits, and loads it.
 func (m *MemoryStore) Seize(ctx context.Context, run string) (Claim, *Snapshot, error) {
-	return m.begin(ctx, run, false)
+	return m.begin(ctx, run, false, 0)
 }
 
-func (m *MemoryStore) begin(ctx context.Context, run string, limited bool) (Claim, *Snapshot, error) {
+func (m *MemoryStore) begin(ctx context.Context, run string, limited bool, trial Trial) (Claim, *Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
 		return Claim{}, nil, err
 	}
@@ -121,7 +122,7 @@ func (m *MemoryStore) begin(ctx context.Context, run string, limited bool) (Clai
 	if full := m.full(&r.head); limited && full != nil {
 		return Claim{}, nil, full
 	}
-	return m.take(r)
+	return m.take(r, trial)
 }
 
 // Commit writes a checkpoint.
@@ -173,6 +174,7 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, bell int64, due 
 		return ErrRung
 	}
 	r.head.Owner, r.head.Due = "", due
+	r.head.Suspicion.Trial &^= OnTrial
 	m.wants(r)
 	m.rang()
 	return nil

@@ -45,15 +45,26 @@ type Run struct {
 	Entries int64      // history entries so far
 	Events  int64      // language events so far
 	Refs    int64      // payloads so far
+	Growth             // how much it has done and written so far
 	Undos   int64      // height of the undo stack
 	Memory  atom.Value // frontier of the run's own growing flow; nil for other flows
-	Lost    int64      // how often its owner died since Lost was last replaced by a commit
+	Lost    int64      // how often its owner died, each time within [LostWindow] of the time before
+
+	Suspicion Suspicion `json:",omitzero"`
 
 	Fence   int64     // raised by each Begin and Step
 	ClaimID string    // of the present owner's claim
 	Owner   string    // who owns it; "" is nobody
 	Bell    int64     // raised by each letter
 	Due     time.Time // when an unowned run wants to be taken up; zero is only by its bell
+}
+
+// A Growth is how much a run has done and written so far, for the limits on that.
+// Runs that were created before there was this begin at zero.
+type Growth struct {
+	Iterations int64 // steps of the run's language, and attempts of the atoms of its plan
+	Waited     int64 // Iterations when the run last took in something that it had waited for
+	Bytes      int64 // of history, payloads and records of grown atoms, as the engine counts them
 }
 
 // Outcome is how a run ended, or is about to end: a run that was cancelled or

@@ -71,6 +71,9 @@ type DueQuery struct {
 	Except []string          // runs to leave out, such as those that are being driven
 	Offers map[string]string // what there is of that which runs need, see [NeedLabel]; those that need more are left out
 	Limit  int               // 0 is all
+	// Suspects selects the runs whose Lost is at least SuspectLost, those first about which
+	// most is proved, whatever limits say; without it these are left out.
+	Suspects bool
 }
 
 // A Snapshot is all that is needed to go on with a run.
@@ -118,12 +121,13 @@ type Head struct {
 	Output  Held
 	Failure *atom.Failure
 	Memory  atom.Value // nil leaves it
-	Lost    int64      // see Run; 0 once the run has made progress
+	Absolve bool       // Lost and Suspicion of the run are forgotten
 	Started time.Time
 	Ended   time.Time
 	Entries int64     // after this commit
 	Events  int64     // after this commit
 	Refs    int64     // after this commit
+	Growth            // after this commit
 	Release bool      // let go of the run in this commit
 	Due     time.Time // with Release, and in a Step: when it wants to be taken up
 	Bell    int64     // with Release: the bell as last looked at; rung since, the run is due at once
@@ -209,6 +213,7 @@ type Store interface {
 
 	Letterbox
 	Limiter
+	Suspects
 	Reader
 	Jobs
 	Schedules
@@ -237,6 +242,9 @@ type Store interface {
 	Purge(ctx context.Context, runs ...string) (int, error)
 	// Owner returns who this store's claims belong to.
 	Owner() Owner
+	// Database returns a text that names the database among those that processes of
+	// this machine use. All stores of one database return the same text.
+	Database() string
 	// Buried returns how often somebody took this store's owner for dead, since the
 	// store was opened and as far as it knows: a process that was stopped for longer
 	// than its lease, or whose lock was taken away. What it had is free, so claims
@@ -250,6 +258,15 @@ type Store interface {
 	// Close gives up all claims and ends the store's goroutines. Runs stay as
 	// they were last committed; those it owned are due at once.
 	Close() error
+}
+
+// A WriteChecker is a store that can find out whether it can write. Stores on a
+// database are.
+type WriteChecker interface {
+	// CheckWrite commits a small write, which changes nothing that others can see. It
+	// gives up when ctx ends. Its error names what is in the way, such as another
+	// process that has the turn to write.
+	CheckWrite(ctx context.Context) error
 }
 
 // A Transactor is a store in whose database users may have tables of their own,
@@ -331,6 +348,12 @@ type Letterbox interface {
 type Reader interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
+	// Labeled returns the ids of the runs that have not ended and have a label with
+	// one of these keys and this value, in their order, by the key. It leaves out a key
+	// that no such run has. It is one query, however many keys there are. Its cost grows
+	// with the keys and the runs that it finds. It returns ErrInvalid for a text that
+	// cannot be a key or a value of a label.
+	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
 	// Atoms returns all atoms of a run that are stored, ordered by path.
 	Atoms(ctx context.Context, run string) ([]Atom, error)
 	// Atom returns one atom of a run.

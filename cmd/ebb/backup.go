@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -22,7 +23,7 @@ In the copy nobody moves the runs that are moved here: ebb resume --dsn FILE RUN
 on with one from where the copy has it. Do not go on with a run both there and here.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := sqlstore.Backup(cmd.Context(), s.dsn, args[0])
+			err := sqlstore.Backup(cmd.Context(), s.dsn, args[0], s.storing()...)
 			if errors.Is(err, fs.ErrExist) {
 				return usagef("%s is there already; name another file", args[0])
 			}
@@ -39,7 +40,7 @@ on with one from where the copy has it. Do not go on with a run both there and h
 					Bytes int64  `json:"bytes"`
 				}{args[0], info.Size()})
 			}
-			_, err = fmt.Fprintf(s.out, "%s, %.1f MB\n", args[0], float64(info.Size())/1e6)
+			_, err = fmt.Fprintf(s.out, "%s, %.1f MB\n", visible.Line(args[0]), float64(info.Size())/1e6)
 			return err
 		},
 	}

@@ -98,12 +98,15 @@ func readFlows(file string, flows map[string]*definition, how reading) (missing 
 		if flows[name] != nil {
 			continue
 		}
-		found := fileOfFlow(filepath.Dir(file), name)
+		found, text, err := fileOfFlow(file, name)
+		if err != nil {
+			return nil, err
+		}
 		if found == "" {
 			missing = append(missing, name)
 			continue
 		}
-		def, err := readDefinition(found, how)
+		def, err := definitionIn(found, text, how)
 		if err != nil {
 			return nil, err
 		}
@@ -114,16 +117,19 @@ func readFlows(file string, flows map[string]*definition, how reading) (missing 
 	return missing, nil
 }
 
-// fileOfFlow returns the file that a flow is in, "" when there is none.
-func fileOfFlow(dir, name string) string {
+// fileOfFlow returns the file beside another that a flow is in, and its text; "" when there is none.
+func fileOfFlow(beside, name string) (file string, text []byte, err error) {
 	if strings.ContainsAny(name, `/\:`) || !filepath.IsLocal(name) {
-		return ""
+		return "", nil, nil
+	}
+	l, err := loaderBeside(beside)
+	if err != nil {
+		return "", nil, err
 	}
 	for _, ext := range flowFiles {
-		file := filepath.Join(dir, name+ext)
-		if _, err := readFile(file, sm4c.MaxDefinition); err == nil {
-			return file
+		if text, err := l.read(name+ext, sm4c.MaxDefinition); err == nil {
+			return filepath.Join(filepath.Dir(beside), name+ext), text, nil
 		}
 	}
-	return ""
+	return "", nil, nil
 }

@@ -11,20 +11,28 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // A session is one call of the command: what all of its commands share.
 type session struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err *output
+
+	drove bool // it has driven a run, whose end the exit status tells
 
 	dsn    string
 	output string
 	level  string
 
+	fileMode string // of a database that is created
+
 	allow       []string // from where documents may be loaded
 	definitions []string // that a file of flags names
+
+	limited []string // what no run may exceed, NAME=N
+	bounds  engine.Limits
 
 	profile string
 	edition asl.Profile // what profile names
@@ -36,14 +44,51 @@ const (
 	asJSON = "json"
 )
 
+// The file modes.
+const (
+	privateMode = "private"
+	folderMode  = "folder"
+)
+
 // execute runs the command and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	s := &session{in: in, out: out, err: errs}
+	s := newSession(in, out, errs)
 	root := s.command() //nolint:contextcheck // cobra hands the context to each command
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if told, ok := errors.AsType[*statusError](err); err != nil && (!ok || !told.told) {
-		fmt.Fprintln(errs, "ebb:", err)
+	s.tell(err)
+	return s.status(err)
+}
+
+func newSession(in io.Reader, out, errs io.Writer) *session {
+	s := &session{in: in}
+	s.out = &output{to: out, json: func() bool { return s.output == asJSON }}
+	s.err = &output{to: errs, json: func() bool { return false }, masked: true}
+	return s
+}
+
+// tell tells the user of an error, unless that is known. An error may have several lines. Those behind the first are
+// indented: a line break in an argument, or in a file's name, begins no line that looks like one of Ebb's own.
+func (s *session) tell(err error) {
+	told, is := errors.AsType[*statusError](err)
+	_, lost := errors.AsType[*outputError](err)
+	if err != nil && !lost && (!is || !told.told) {
+		fmt.Fprintln(s.err, "ebb: "+strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	}
+	if lost := s.out.failure(); lost != nil && (s.drove || !lost.closedByReader()) {
+		s.noticef("%v", lost)
+	}
+}
+
+// status returns the exit status for an error of a command. When output was lost, a command that did well otherwise, and
+// has not driven a run, did not do what it is for.
+func (s *session) status(err error) int {
+	_, lost := errors.AsType[*outputError](err)
+	switch {
+	case lost && s.drove:
+		return exitSuccess
+	case lost, err == nil && s.out.failure() != nil && !s.drove:
+		return exitUnreachable
 	}
 	return statusOf(err)
 }
@@ -67,8 +112,11 @@ func (s *session) command() *cobra.Command {
 	flags.StringVar(&s.dsn, "dsn", "sqlite:ebb.db", "the database that runs are kept in: sqlite:FILE or postgres://… (EBB_DSN)")
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
 	flags.StringVar(&s.level, "log-level", "off", "what to log to standard error: debug, info, warn, error or off (EBB_LOG_LEVEL)")
+	flags.StringVar(&s.fileMode, "file-mode", privateMode, "who may use a new database: private, or folder for all who may write to its folder (EBB_FILE_MODE)")
 	flags.StringVar(&s.profile, "profile", asl.AWS.String(), "the edition of the States Language: aws or spec2016 (EBB_PROFILE)")
-	flags.StringSliceVar(&s.allow, "allow", nil, "load documents that definitions name from the web, from below this URL; may be repeated (EBB_ALLOW)")
+	flags.StringSliceVar(&s.allow, "allow", nil,
+		"load documents that definitions name from below this URL, or from this folder (file:///srv/apis/); may be repeated (EBB_ALLOW)")
+	flags.StringSliceVar(&s.limited, runLimit, nil, runLimitHelp())
 	root.AddCommand(
 		s.runCommand(), s.resumeCommand(), s.serveCommand(), s.postCommand(), s.jobsCommand(),
 		s.suspendCommand(), s.cancelCommand(), s.revertCommand(), s.retryCommand(), s.skipCommand(),
@@ -112,6 +160,14 @@ func (s *session) settle(cmd *cobra.Command) error {
 	if s.level != "off" && hclog.LevelFromString(s.level) == hclog.NoLevel {
 		return usagef("log level %q is not known (use debug, info, warn, error or off)", s.level)
 	}
+	if err := oneOf("file-mode", s.fileMode, []string{privateMode, folderMode}); err != nil {
+		return err
+	}
+	bounds, err := s.runLimits()
+	if err != nil {
+		return err
+	}
+	s.bounds = bounds
 	edition, err := asl.ParseProfile(s.profile)
 	s.edition = edition
 	if err != nil {
@@ -121,7 +177,7 @@ func (s *session) settle(cmd *cobra.Command) error {
 }
 
 func (s *session) logger() hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: s.err})
+	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: oneLine{s.err}})
 }
 
 // oneOf returns an error when a flag's value is none of the legal ones; "" is

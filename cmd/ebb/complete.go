@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -96,7 +97,7 @@ func (s *session) completed(t *storage.Token, how string) error {
 			Attempt int    `json:"attempt"`
 		}{how, t.Run, t.Path, t.Attempt})
 	}
-	_, err := fmt.Fprintf(s.out, "%s %s is %s\n", plainText(t.Run), plainText(t.Path), how)
+	_, err := fmt.Fprintf(s.out, "%s %s is %s\n", visible.Line(t.Run), visible.Line(t.Path), how)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // globalFlags are those that each command takes from the environment.
-var globalFlags = []string{"dsn", "output", "log-level", "profile", "allow"}
+var globalFlags = []string{"dsn", "output", "log-level", "profile", "allow", runLimit}
 
 // configFlag names the file in which a command's flags may be written, for commands
 // that have it. Those take all their flags from the environment, too.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -71,7 +72,7 @@ func (t *tally) told(c *change) (instead string, each bool) {
 			if strings.HasSuffix(crowd, "[") {
 				more = "…]"
 			}
-			instead = fmt.Sprintf("%s%s %d more ended", plainText(crowd), more, t.ended[crowd])
+			instead = fmt.Sprintf("%s%s %d more ended", visible.Line(crowd), more, t.ended[crowd])
 		}
 	}
 	return instead, each

@@ -23,12 +23,24 @@ type definition struct {
 
 // readDefinition reads and compiles a file.
 func readDefinition(file string, how reading) (*definition, error) {
-	sources, err := readSources(file)
+	text, err := readFile(file, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	return definitionIn(file, text, how)
+}
+
+// definitionIn compiles the text of a file.
+func definitionIn(file string, text []byte, how reading) (*definition, error) {
+	sources, err := sourcesIn(file, text)
 	if err != nil {
 		return nil, err
 	}
 	if len(sources) > 1 {
 		return nil, usagef("%s has %d state machines; a definition of its own is needed for each that is to be run", file, len(sources))
+	}
+	if err := checkName("the file", flowName(file)); err != nil { // which its runs are named after
+		return nil, err
 	}
 	src := sources[0]
 	m, err := src.compile(how)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -51,7 +52,7 @@ func (j *journey) leave(ctx context.Context, opts []engine.RunOption) error {
 // noticeLeft says so when nothing comes of a run for now.
 func (j *journey) noticeLeft(ctx context.Context, run *storage.Run, there bool) error {
 	if there {
-		j.session.noticef("run %s had been begun before; it is %s", plainText(run.ID), run.State)
+		j.session.noticef("run %s had been begun before; it is %s", visible.Line(run.ID), run.State)
 	}
 	owners, err := j.store.Owners(ctx)
 	if err != nil || run.State.Ended() {
@@ -62,6 +63,6 @@ func (j *journey) noticeLeft(ctx context.Context, run *storage.Run, there bool) 
 			return nil
 		}
 	}
-	j.session.noticef("nobody serves the database now: run %s goes on when somebody does (ebb serve)", plainText(run.ID))
+	j.session.noticef("nobody serves the database now: run %s goes on when somebody does (ebb serve)", visible.Line(run.ID))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // severityLooks are how severities are called and shown.
@@ -34,12 +35,12 @@ func (p page) diagnose(problem asl.Problem, lines []string) string {
 	if problem.Fix != "" {
 		fix = " (" + problem.Fix + ")"
 	}
-	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.paint(plainText(at), bold), p.paint(l.symbol+":", l.colour), plainText(problem.Message), plainText(fix),
+	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.paint(visible.Line(at), bold), p.paint(l.symbol+":", l.colour), visible.Line(problem.Message), visible.Line(fix),
 		p.paint("["+codeOf(&problem)+"]", dim))
 	if problem.Line < 1 || problem.Line > len(lines) {
 		return b.String()
 	}
-	line, column := visible([]rune(strings.TrimRight(lines[problem.Line-1], "\r")), problem.Column-1)
+	line, column := excerpt([]rune(strings.TrimRight(lines[problem.Line-1], "\r")), problem.Column-1)
 	number := fmt.Sprintf("%5d", problem.Line)
 	fmt.Fprintf(&b, "%s | %s\n", number, string(line))
 	mark := "^" + strings.Repeat("~", max(tokenLength(line[column:])-1, 0))
@@ -56,9 +57,9 @@ func codeOf(problem *asl.Problem) string {
 	return problem.Rule
 }
 
-// visible returns the part of a line around a column that is shown, without
+// excerpt returns the part of a line around a column that is shown, without
 // control characters, and the column in it.
-func visible(line []rune, column int) ([]rune, int) {
+func excerpt(line []rune, column int) ([]rune, int) {
 	column = min(max(column, 0), len(line))
 	out := make([]rune, 0, len(line))
 	for _, r := range line {

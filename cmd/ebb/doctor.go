@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -34,10 +39,12 @@ const (
 
 // A doctor looks at a database.
 type doctor struct {
-	dsn   string
-	tell  func(*finding) error
-	wrong int
-	told  error
+	dsn  string
+	tell func(*finding) error
+
+	limits engine.Limits // of runs
+	wrong  int
+	told   error
 }
 
 func (s *session) doctorCommand() *cobra.Command {
@@ -46,8 +53,8 @@ func (s *session) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is wrong with the database, and with who serves it",
 		Long: `Say what is wrong with the database, and with who serves it: its tables, clocks, the
-file system, whether processes hear of each other, and what nobody drives. Nothing is
-changed. The exit status is 1 when something is wrong, 0 when there are but warnings.
+file system, whether it can be written and by whom, whether processes hear of each other,
+and what nobody drives. Nothing that others can see is changed. The exit status is 1 when something is wrong, 0 when there are but warnings.
 
 --after-restore makes a database that was restored from a copy safe to work on: who
 claimed something of it after the copy was made can write nothing any more, and what
@@ -72,9 +79,9 @@ func (s *session) tellFinding(f *finding) error {
 	if s.output == asJSON {
 		return newJSON(s.out).Encode(f)
 	}
-	text := fmt.Sprintf("%-7s  %s: %s", f.State, f.Check, plainText(f.Says))
+	text := fmt.Sprintf("%-7s  %s: %s", f.State, f.Check, visible.Line(f.Says))
 	if f.Do != "" {
-		text += "\n         → " + plainText(f.Do)
+		text += "\n         → " + visible.Line(f.Do)
 	}
 	_, err := fmt.Fprintln(s.out, text)
 	return err
@@ -90,6 +97,7 @@ func (d *doctor) findf(check, state, do, format string, args ...any) {
 
 // look looks at all there is.
 func (d *doctor) look(ctx context.Context, s *session) error {
+	d.limits = s.bounded()
 	before := time.Now()
 	c, err := sqlstore.Examine(ctx, d.dsn)
 	after := time.Now()
@@ -100,10 +108,12 @@ func (d *doctor) look(ctx context.Context, s *session) error {
 	ready := d.schema(&c)
 	d.clock(&c, before, after)
 	d.place(&c)
+	d.files(&c)
 	if c.Server {
 		d.hearing(&c)
 	}
 	if ready {
+		d.writing(ctx)
 		if err := s.reading(ctx, func(store storage.Store) error { return d.work(ctx, store, &c) }); err != nil {
 			return err
 		}
@@ -163,6 +173,43 @@ func (d *doctor) place(c *sqlstore.Checkup) {
 	}
 }
 
+// tryFor is how long a write may take.
+const tryFor = 5 * time.Second
+
+// writing looks whether the database can be written.
+func (d *doctor) writing(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, tryFor)
+	defer stop()
+	switch err := sqlstore.TryWrite(ctx, d.dsn); {
+	case err == nil:
+		d.findf("writing", isOK, "", "a write was committed")
+	case errors.Is(err, fs.ErrPermission):
+		d.findf("writing", isWarning, "call ebb as a user who may write it", "this user may only read the database: %v", err)
+	default:
+		d.findf("writing", isWrong, "end or continue what is in the way; if nothing is named, look at the disk and its rights", "%v", err)
+	}
+}
+
+// files looks who may use the files of a database.
+func (d *doctor) files(c *sqlstore.Checkup) {
+	f, file := &c.Files, c.Schema.Place
+	const everybody, sticky = 0o002, fs.ModeSticky
+	switch {
+	case f.Mode == 0 || runtime.GOOS == "windows": // there is none yet, or modes say nothing
+	case f.Links > 1:
+		d.findf("files", isWrong, "delete the other names, once no process uses the database",
+			"the file has %d names: processes that open it by different names do not see each other, and damage it", f.Links)
+	case f.Mode&everybody != 0 || f.Folder.Perm()&everybody != 0 && f.Folder&sticky == 0:
+		d.findf("files", isWrong, fmt.Sprintf("chmod o-w %s %s", filepath.Dir(file), file),
+			"every user of this machine may change or replace the database (mode %04o, folder %04o)", f.Mode, f.Folder.Perm())
+	case f.Mode != f.Want:
+		d.findf("files", isWarning, fmt.Sprintf("chmod %o %s*", f.Want, file),
+			"users who may not write the database may read it (mode %04o): its inputs, results and tokens; and by a lock they can keep all others from writing", f.Mode)
+	default:
+		d.findf("files", isOK, "", "only users who may write them may read them (mode %04o)", f.Mode)
+	}
+}
+
 func (d *doctor) hearing(c *sqlstore.Checkup) {
 	if c.Deaf == nil {
 		d.findf("notifications", isOK, "", "they arrive")
@@ -187,9 +234,14 @@ func (d *doctor) work(ctx context.Context, store storage.Store, c *sqlstore.Chec
 		if owners[i].Alive {
 			alive++
 		}
+		if ahead := owners[i].Seen.Sub(c.Time); c.Server && ahead > clockOff {
+			d.findf("clock set back", isWarning, "find out why the clock was set back; a process that has died is noticed a lease later than otherwise",
+				"process %d on %s was last seen at %s, which has not come yet by the database's clock: it is %v behind what it was",
+				owners[i].PID, owners[i].Host, owners[i].Seen.UTC().Format(time.RFC3339), ahead.Round(time.Second))
+		}
 	}
 	d.findf("processes", isOK, "", "%d on this database now", alive)
-	for _, look := range []func(context.Context, storage.Store, time.Time, int) error{d.past, d.runs, d.jobs, d.schedules} {
+	for _, look := range []func(context.Context, storage.Store, time.Time, int) error{d.past, d.runs, d.growth, d.deaths, d.jobs, d.schedules} {
 		if err := look(ctx, store, c.Time, alive); err != nil {
 			return unreachable(err)
 		}

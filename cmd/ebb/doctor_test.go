@@ -32,7 +32,9 @@ func (p *patient) diagnosed(t *testing.T) (map[string]finding, error) {
 		all[f.Check] = *f
 		return nil
 	}
-	err := p.look.look(t.Context(), &session{dsn: p.dsn, out: io.Discard, err: io.Discard})
+	s := newSession(nil, io.Discard, io.Discard)
+	s.dsn = p.dsn
+	err := p.look.look(t.Context(), s)
 	return all, err
 }
 
@@ -48,6 +50,28 @@ func (p *patient) open(t *testing.T) *sqlstore.Store {
 		}
 	})
 	return s
+}
+
+// mode sets who may use the database.
+func (p *patient) mode(t *testing.T, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(strings.TrimPrefix(p.dsn, "sqlite:"), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grown makes a run that has grown so much in a minute.
+func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
+	t.Helper()
+	claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := ago(time.Minute)
+	head := storage.Head{State: states.FlowRunning, Growth: g, Started: began, Time: began.Add(time.Minute)}
+	if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{Head: head}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
@@ -82,6 +106,24 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "past", isWrong, "run r has changed at ", "why the clock was put back"},
+		{"readable", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.mode(t, 0o644)
+		}, "files", isWarning, "users who may not write the database may read it (mode 0644)", "chmod 600 "},
+		{"writable", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.mode(t, 0o666)
+		}, "files", isWrong, "every user of this machine may change or replace the database (mode 0666", "chmod o-w "},
+		{"two names", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			file := strings.TrimPrefix(p.dsn, "sqlite:")
+			if err := os.Link(file, file+".too"); err != nil {
+				t.Fatal(err)
+			}
+		}, "files", isWrong, "the file has 2 names", "delete the other names"},
 		{"runs", func(t *testing.T, p *patient) {
 			t.Helper()
 			s := p.open(t)
@@ -103,6 +145,20 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "runs", isWarning, "1 wait", "let somebody serve the database: ebb serve"},
+		{"growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Iterations: 90_000_000, Waited: 89_999_999, Bytes: 12 * mebibyte})
+			p.grown(t, "larger", storage.Growth{Bytes: 20 * mebibyte})
+		}, "growth", isWarning, "larger of flow f has written 20.0 MiB in 0 lines of history; r of flow f has written 12.0 MiB in 0 lines of history, " +
+			"and is at 90000000 of at most 100000000 iterations", "ebb cancel"},
+		{"fast growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Bytes: 1200 * mebibyte})
+		}, "growth", isWarning, "and grows by 20.0 MiB a second", "--run-limit"},
+		{"slow growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Iterations: 79_000_000, Waited: 79_000_000, Bytes: 50 * mebibyte})
+		}, "growth", isOK, "r of flow f has written 50.0 MiB", ""},
 		{"jobs", func(t *testing.T, p *patient) {
 			t.Helper()
 			s := p.open(t)
@@ -193,6 +249,16 @@ func TestDoctorOnDeafServer(t *testing.T) {
 	p := &patient{dsn: migrated(t, postgrestest.DSN(t)), look: &doctor{}}
 	p.dsn = postgrestest.Deaf(t, p.dsn)
 	p.finds(t, "notifications", isWarning, "up to a second late", "a pool that keeps a connection for each session")
+}
+
+// TestDoctorOnClockSetBack: a process was last seen at a time that has not come yet.
+func TestDoctorOnClockSetBack(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: migrated(t, postgrestest.DSN(t)), look: &doctor{}}
+	p.open(t)
+	postgrestest.Exec(t, p.dsn, `INSERT INTO owners (id, host, pid, started, seen, machine, lease)
+SELECT 'dead', 'elsewhere', 4711, 0, now.n, '', now.n + 10000000 FROM (SELECT CAST(extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000000 AS BIGINT) AS n) now`)
+	p.finds(t, "clock set back", isWarning, "process 4711 on elsewhere was last seen at ", "why the clock was set back")
 }
 
 // TestDoctorOnServersClock: the server's clock goes otherwise than this machine's.

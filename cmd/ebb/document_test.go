@@ -94,7 +94,7 @@ func TestDiagnose(t *testing.T) {
 		},
 		{
 			asl.Problem{Severity: asl.Warning, Code: "C", File: "f\x1b", Line: 2, Column: 12, Message: "m\x1b[0m"},
-			"f:2:12: warning: m[0m [C]\n    2 | \uFFFD[31m{\"a\": 12.5}\n      |            ^~~~\n",
+			"f\\x1b:2:12: warning: m\\x1b[0m [C]\n    2 | \uFFFD[31m{\"a\": 12.5}\n      |            ^~~~\n",
 		},
 		{
 			asl.Problem{Severity: asl.Unsupported, Code: "C", File: "f", Line: 3, Column: 201, Message: "m"},

@@ -21,7 +21,7 @@ const (
 	exitUndoFailed  = 4 // the run failed and could not be undone
 	exitSuspended   = 5 // the run is at rest and goes on with ebb resume, or is no longer waited for
 	exitNotFound    = 6 // there is no such run
-	exitUnreachable = 7 // the database cannot be opened or read
+	exitUnreachable = 7 // the database cannot be opened or read, or output cannot be written
 )
 
 // A statusError says with which status to exit.

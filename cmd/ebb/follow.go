@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -39,7 +40,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 		case rests && run.State == states.FlowSuspended:
 			return &engine.Result{Run: run}, fmt.Errorf("%w: run %q", engine.ErrSuspended, f.id)
 		case !rests:
-			f.show.notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, plainText(f.id)))
+			f.show.notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, visible.Line(f.id)))
 		}
 		res, err = eng.Run(ctx, f.id, opts...) // without Lift: whoever wants it suspended knew that it runs
 	}
@@ -49,7 +50,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 func (f *follower) leaveTo(owner storage.Owner) {
 	f.owner = owner
 	f.show.notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
-		plainText(f.id), f.owner.PID, f.owner.Host))
+		visible.Line(f.id), f.owner.PID, f.owner.Host))
 }
 
 // follow shows the run until it has come to rest, or the process that had it last

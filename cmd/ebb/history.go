@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -72,12 +73,12 @@ func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 	}
 	at := clock(e.Time, historyTime)
 	if e.Kind == storage.EntryEvent {
-		line := fmt.Sprintf("%4d  %4d  %s  %-28s %s", e.Number, e.Prev, at, e.Type, plainText(e.Path))
+		line := fmt.Sprintf("%4d  %4d  %s  %-28s %s", e.Number, e.Prev, at, e.Type, visible.Line(e.Path))
 		_, err := fmt.Fprintln(s.out, strings.TrimRight(line, " "))
 		return err
 	}
 	j := entryJSON(secrets, e)
-	path := plainText(e.Path)
+	path := visible.Line(e.Path)
 	if e.Kind == storage.EntryFlow {
 		path = "(run)"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
@@ -111,18 +112,18 @@ func (s *session) showJob(j *storage.Job) error {
 		return newJSON(s.out).Encode(out)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s", plainText(j.ID), out.State, plainText(j.Flow))
+	fmt.Fprintf(&b, "%s %s %s", visible.Line(j.ID), out.State, visible.Line(j.Flow))
 	if j.Version > 0 {
 		fmt.Fprintf(&b, "@%d", j.Version)
 	}
 	if j.Run != j.ID {
-		fmt.Fprintf(&b, " run %s", plainText(j.Run))
+		fmt.Fprintf(&b, " run %s", visible.Line(j.Run))
 	}
 	if j.State == states.JobScheduled {
 		fmt.Fprintf(&b, " until %s", j.NotUntil.UTC().Format(time.RFC3339))
 	}
 	if out.Error != "" {
-		fmt.Fprintf(&b, " %s: %s", plainText(out.Error), plainText(out.Cause))
+		fmt.Fprintf(&b, " %s: %s", visible.Line(out.Error), visible.Line(out.Cause))
 	}
 	_, err := fmt.Fprintln(s.out, b.String())
 	return err

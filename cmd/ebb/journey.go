@@ -14,8 +14,10 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // A journey is a run that this process takes to where it comes to rest.
@@ -36,6 +38,7 @@ type journey struct {
 // make takes the run to rest by drive, shows it, and returns an error that has
 // the exit status.
 func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.Engine, reporter) (*engine.Result, error)) error {
+	j.session.drove = true
 	show := j.reporter()
 	stopShow := sync.OnceFunc(show.stop)
 	defer stopShow()
@@ -45,7 +48,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	company := &escort{session: j.session}
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
-		engine.WithLogger(j.session.logger()),
+		engine.WithLogger(j.session.logger()), engine.WithLimits(j.session.bounds),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.PlaceAwaited {
 				show.notice(placeAwaited(j.id, &ev))
@@ -53,7 +56,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 			}
 			if ev.Kind == engine.OthersAwaited {
 				if ev.Run == j.id && !awaited {
-					show.notice(fmt.Sprintf("waiting; ebb why %s says for whom", plainText(j.id)))
+					show.notice(fmt.Sprintf("waiting; ebb why %s says for whom", visible.Line(j.id)))
 					awaited = true
 				}
 				return
@@ -101,9 +104,9 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 
 // placeAwaited says which limit a run waits for.
 func placeAwaited(own string, ev *engine.Event) string {
-	text := "waiting for a place: " + plainText(ev.Name)
+	text := "waiting for a place: " + visible.Line(ev.Name)
 	if ev.Run != own {
-		text = "run " + plainText(ev.Run) + " is " + text
+		text = "run " + visible.Line(ev.Run) + " is " + text
 	}
 	return text
 }
@@ -157,6 +160,8 @@ func (j *journey) stopped(err error, moved bool) error {
 	switch {
 	case is[*statusError](err): // it was another process's
 		return err
+	case errors.Is(err, sqlstore.ErrReplaced): // where the run went on is not where the name leads
+		return unreachable(err)
 	case errors.Is(err, engine.ErrStopped) && j.quiet && !moved:
 		return noLongerWaiting(j.id)
 	case errors.Is(err, engine.ErrStopped):

@@ -115,6 +115,10 @@ func readKeys(file string) (keys, error) {
 	if err != nil {
 		return nil, usagef("--keys: %w", err)
 	}
+	return parseKeys(file, text)
+}
+
+func parseKeys(file string, text []byte) (keys, error) {
 	all, lines := keys{}, bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
@@ -135,10 +139,17 @@ func readKeys(file string) (keys, error) {
 		case len(all) == maxKeys:
 			return nil, usagef("--keys %s:%d: there are more than %d", file, n, maxKeys)
 		}
-		all[sha256.Sum256([]byte(key))] = holder{name, only}
+		hash := sha256.Sum256([]byte(key))
+		if other, twice := all[hash]; twice { // or the one might open what the other does not
+			return nil, usagef("--keys %s:%d: %s and %s have the same key", file, n, other.name, name)
+		}
+		all[hash] = holder{name, only}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, usagef("--keys %s: %w", file, err)
 	}
 	if len(all) == 0 {
 		return nil, usagef("--keys %s: there are none in it: write a name and a key on each line", file)
 	}
-	return all, lines.Err()
+	return all, nil
 }

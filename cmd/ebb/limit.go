@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -129,7 +130,7 @@ func (s *session) limits(ctx context.Context, store storage.Store) error {
 		if s.output == asJSON {
 			err = newJSON(s.out).Encode(limitJSON(&l))
 		} else {
-			_, err = fmt.Fprintln(s.out, plainText(l.String()))
+			_, err = fmt.Fprintln(s.out, visible.Line(l.String()))
 		}
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -128,7 +129,7 @@ func (s *session) writeRuns(runs []storage.Run) error {
 
 // columns returns what the table tells of a run.
 func columns(run *storage.Run, labelled bool) []string {
-	c := []string{plainText(run.ID), plainText(run.Flow), run.State.String(), "", ""}
+	c := []string{visible.Line(run.ID), visible.Line(run.Flow), run.State.String(), "", ""}
 	if !run.Started.IsZero() {
 		c[3] = clock(run.Started, time.DateTime)
 	}
@@ -149,7 +150,7 @@ func columns(run *storage.Run, labelled bool) []string {
 func labelText(labels map[string]string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		parts = append(parts, plainText(key+"="+labels[key]))
+		parts = append(parts, visible.Line(key+"="+labels[key]))
 	}
 	return strings.Join(parts, " ")
 }

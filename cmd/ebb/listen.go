@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"mime"
+	"errors"
 	"net"
 	"net/http"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/engine/worker/dispatch"
 )
 
 // listenFlags are how others may ask a server.
@@ -22,14 +22,24 @@ type listenFlags struct {
 	certKey string
 }
 
+// The limits of what is asked over HTTP. docs/reference/limits.md lists them.
 const (
-	defaultListen = "127.0.0.1:8083"
-	headerTime    = 10 * time.Second // in which the head of a request has to come
-	requestTime   = time.Minute      // in which all of it has
-	idleTime      = 2 * time.Minute  // for which a connection is kept that nobody asks on
-	goodbye       = 5 * time.Second  // in which requests that were begun have to end
-	maxHead       = 64 << 10         // bytes of the head of a request
-	maxConns      = 1000             // connections at once; more wait
+	defaultListen  = "127.0.0.1:8083"
+	maxConnections = 1000             // at once, and no more than half the files that may be open
+	maxHead        = 16 << 10         // bytes of the head of a request
+	maxLines       = 200              // of the head, unless it comes by TLS
+	maxBody        = dispatch.MaxBody // bytes of a body
+	smallBody      = 16 << 10         // bytes of a body that does not count
+	maxBodies      = 4 << 20          // bytes of all others in memory
+	headTime       = 10 * time.Second // in which the head of a request has to come
+	requestTime    = time.Minute      // in which all of it has
+	bodyTime       = 15 * time.Second // in which the body has, once there is room for it
+	bodyGrace      = 2 * time.Second  // after which another may need the room of one that has not
+	admissionTime  = 10 * time.Second // in which there has to be room for a body
+	workTime       = time.Minute      // that a handler may take
+	answerTime     = 30 * time.Second // in which an answer has to be taken, once it has begun
+	idleTime       = 2 * time.Minute  // for which a connection is kept that nobody asks on
+	goodbye        = 5 * time.Second  // in which requests that were begun have to end
 )
 
 // A door lets those in who may ask.
@@ -90,96 +100,35 @@ func (s *session) listen(ctx context.Context, answers http.Handler, d *door) (*h
 		return nil, usagef("--listen %s: %w (use another address, or off)", d.address, err)
 	}
 	scheme, at := "http", listener.Addr()
-	listener = &boundedListener{Listener: listener, places: make(chan struct{}, maxConns)}
+	listener = newConnections(listener, min(maxConnections, openFiles()/2), d.tls != nil) //nolint:mnd // the database needs files, too
 	if d.tls != nil {
 		scheme, listener = "https", tls.NewListener(listener, d.tls)
 	}
-	server := &http.Server{
-		Handler: d.guard(answers), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
-	}
+	server := d.server(s.logger(), answers)
 	go func() { _ = server.Serve(listener) }() // it ends with Shutdown
 	s.noticef("serving; health, metrics and events on %s://%s", scheme, at)
 	return server, nil
 }
 
-// open are the paths that are answered without a key: they say no more than that
-// somebody is there.
-var open = []string{"/livez", "/readyz"}
-
-// guard refuses requests that a page in a browser could have been made to send, by
-// another name for this machine, from another origin, or as a form; and those of
-// strangers.
-func (d *door) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !d.knows(r.Host) || r.Header.Get("Origin") != "":
-			http.Error(w, "this host or origin is not served", http.StatusForbidden)
-			return
-		case asForm(r):
-			http.Error(w, "want JSON", http.StatusUnsupportedMediaType)
-			return
-		}
-		if d.keys != nil && !slices.Contains(open, r.URL.Path) {
-			switch of := d.keys.of(r); {
-			case of == nil:
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				http.Error(w, "want a key: Authorization: Bearer KEY", http.StatusUnauthorized)
-				return
-			case !of.may(r.URL.Path):
-				http.Error(w, "the key is not for this", http.StatusForbidden)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// knows reports whether a request is for this machine by a name of its own. An
-// address is nobody else's name for it.
-func (d *door) knows(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+// server returns a server that answers on [connections], within the limits of a request.
+func (d *door) server(log hclog.Logger, answers http.Handler) *http.Server {
+	server := &http.Server{
+		Handler: d.guard(log, answers), DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
+		ReadHeaderTimeout: headTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
+		ConnState: watchConnection, ConnContext: withConnection,
+		ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}), // what clients do wrong
 	}
-	if isLoopback(host) || slices.Contains(d.hosts, host) {
-		return true
+	server.Protocols.SetHTTP1(true) // HTTP/2 would have many requests on a connection
+	return server
+}
+
+// hangUp lets requests that were begun end, and cuts off those that do not.
+func hangUp(ctx context.Context, server *http.Server) error {
+	ctx, cancel := context.WithTimeout(ctx, goodbye)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close()
 	}
-	return !d.local && net.ParseIP(host) != nil
-}
-
-// asForm reports whether a request has a body of a type that a form can send.
-func asForm(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is no type is none of these
-	return r.Header.Get("Ce-Specversion") == "" &&                  // which no form can
-		slices.Contains([]string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}, kind)
-}
-
-// A boundedListener accepts no more connections at once than it has places.
-type boundedListener struct {
-	net.Listener
-
-	places chan struct{}
-}
-
-// Accept waits for a place first.
-func (l *boundedListener) Accept() (net.Conn, error) {
-	l.places <- struct{}{}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	return &placedConn{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
-}
-
-// placedConn gives its place back when it is closed.
-type placedConn struct {
-	net.Conn
-
-	leave func()
-}
-
-// Close closes the connection.
-func (c *placedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
+	return err
 }

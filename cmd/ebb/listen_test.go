@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -75,7 +74,7 @@ func TestDoor(t *testing.T) {
 			r.Header.Set(name, value)
 		}
 		w := httptest.NewRecorder()
-		d.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		d.guard(hclog.NewNullLogger(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s of %s with %q: %d %s, want %d", c.url, c.at.address, c.header, w.Code, w.Body, c.want)
 		}
@@ -152,6 +151,7 @@ func TestKeysChange(t *testing.T) {
 			{"a " + rightKey, 0o600, true, false, ""},
 			{"b " + workersKey, 0o600, false, true, ""},
 			{"a " + rightKey + "\nb " + workersKey, 0o600, true, true, ""},
+			{"a " + rightKey + " metrics\nb " + rightKey, 0o600, true, true, "keys:2: a and b have the same key"},
 			{"a " + rightKey + "\nb", 0o600, true, true, "keys:2: want a name and a key"},
 			{"a " + rightKey + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use events, metrics, tasks"},
 			{"", 0o600, true, true, "there are none in it"},
@@ -171,43 +171,4 @@ func TestKeysChange(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestBoundedListener: a connection that has no place waits for one.
-func TestBoundedListener(t *testing.T) {
-	t.Parallel()
-	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = plain.Close() }()
-	l := &boundedListener{Listener: plain, places: make(chan struct{}, 1)}
-	accepted := make(chan net.Conn)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				close(accepted)
-				return
-			}
-			accepted <- conn
-		}
-	}()
-	for range 2 {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", plain.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
-	}
-	first := <-accepted
-	if len(l.places) != 1 {
-		t.Errorf("%d places are taken", len(l.places))
-	}
-	_, _ = first.Close(), first.Close() // twice, which gives back one place
-	second := <-accepted
-	if len(l.places) != 1 {
-		t.Errorf("%d places are taken", len(l.places))
-	}
-	_ = second.Close()
 }

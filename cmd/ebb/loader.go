@@ -7,55 +7,80 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/regularfile"
+	"github.com/ebbflow/ebb/internal/webscope"
 )
 
-// A loader loads documents that definitions name: files, and what is on the web
-// under one of the prefixes that the operator allows.
+// A loader loads documents that definitions name: regular files in the folder of the definition and in folders that the
+// operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who may name
+// anything. What the operator names on the command line is read by readFile, wherever it is.
+//
+// Errors say nothing of what a file or a server holds.
 type loader struct {
-	dir   string // from where files are looked up
-	allow []*url.URL
+	dir     string   // of the definition, absolute: from where files are looked up
+	folders []string // in which they may be, dir among them, absolute
+	allow   []webscope.Scope
 }
 
 // loadTime is how long loading a document may take.
 const loadTime = 30 * time.Second
 
-// loaderFor returns the loader of a definition's documents.
+// errNotAllowed is why a document is not loaded.
+var errNotAllowed = errors.New("it is not in the definition's folder, nor below what --allow names")
+
+// loaderFor returns the loader of what a file names.
 func (s *session) loaderFor(file string) (*loader, error) {
-	l := &loader{dir: filepath.Dir(file)}
+	l, err := loaderBeside(file)
+	if err != nil {
+		return nil, err
+	}
 	for _, prefix := range s.allow {
-		u, err := url.Parse(prefix)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, usagef("--allow %s: want the beginning of a URL, such as https://example.org/apis/", prefix)
+		if name, is := strings.CutPrefix(prefix, "file://"); is {
+			if !filepath.IsAbs(filepath.FromSlash(name)) {
+				return nil, usagef("--allow %s: want a folder with its whole path, such as file:///srv/apis/", prefix)
+			}
+			l.folders = append(l.folders, filepath.Clean(filepath.FromSlash(name)))
+			continue
 		}
-		l.allow = append(l.allow, u)
+		scope, err := webscope.Parse(prefix)
+		if err != nil {
+			return nil, usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, such as file:///srv/apis/: %w", err)
+		}
+		l.allow = append(l.allow, scope)
 	}
 	return l, nil
+}
+
+// loaderBeside returns a loader of files in the folder of a file.
+func loaderBeside(file string) (*loader, error) {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return nil, readError(file, err)
+	}
+	return &loader{dir: dir, folders: []string{dir}}, nil
 }
 
 // load returns a document as JSON, which it may be in YAML, too.
 func (l *loader) load(uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("it is not a valid URL")
 	}
 	var text []byte
-	switch u.Scheme {
-	case "", "file":
-		name := filepath.FromSlash(u.Path)
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(l.dir, name)
-		}
-		text, err = readFile(name, sm4c.MaxDefinition)
-	case "http", "https":
+	switch {
+	case u.Scheme == "" && u.Host == "" || u.Scheme == "file" && (u.Host == "" || u.Host == "localhost"):
+		text, err = l.read(filepath.FromSlash(u.Path), sm4c.MaxDefinition)
+	case u.Scheme == "http" || u.Scheme == "https":
 		text, err = l.fetch(u)
 	default:
-		return nil, fmt.Errorf("%s: is no scheme that documents are loaded by (use a file, or https:)", u.Scheme)
+		return nil, errors.New("documents are loaded from files, and by http: and https: only")
 	}
 	if ext := path.Ext(u.Path); err == nil && (ext == ".yaml" || ext == ".yml") {
 		text, err = jsonOf(text)
@@ -63,10 +88,34 @@ func (l *loader) load(uri string) ([]byte, error) {
 	return text, err
 }
 
+// read returns the text of a regular file in one of the folders.
+func (l *loader) read(name string, limit int64) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(l.dir, name)
+	}
+	for _, folder := range l.folders {
+		within, err := filepath.Rel(folder, name)
+		if err != nil || !filepath.IsLocal(within) {
+			continue
+		}
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return nil, errors.New("its folder cannot be opened")
+		}
+		text, err := regularfile.Read(root, within, limit)
+		return text, errors.Join(err, root.Close())
+	}
+	return nil, errNotAllowed
+}
+
+// jsonOf returns a document in YAML as JSON. The parser's own error would tell what is in it.
 func jsonOf(text []byte) ([]byte, error) {
 	d, err := parseYAML(text)
+	if broken, is := errors.AsType[*documentError](err); is {
+		return nil, fmt.Errorf("it is not valid YAML (line %d)", broken.line)
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.New("it is not valid YAML")
 	}
 	text, _ = d.print()
 	return text, nil
@@ -80,21 +129,29 @@ func (l *loader) fetch(u *url.URL) ([]byte, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("it cannot be asked for")
 	}
 	client := &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > 3 {
 			return errors.New("it is redirected too often")
 		}
-		return l.allows(req.URL)
+		if l.allows(req.URL) != nil {
+			return errRedirected
+		}
+		return nil
 	}}
 	answer, err := client.Do(req)
-	if err != nil {
-		return nil, err
+	switch {
+	case errors.Is(err, errRedirected):
+		return nil, errRedirected
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("the server took longer than %v", loadTime)
+	case err != nil:
+		return nil, fmt.Errorf("the server cannot be asked: %w", withoutURL(err))
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers %s", answer.Status)
+		return nil, fmt.Errorf("the server answers %d", answer.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, sm4c.MaxDefinition+1))
 	if len(text) > sm4c.MaxDefinition {
@@ -103,14 +160,26 @@ func (l *loader) fetch(u *url.URL) ([]byte, error) {
 	return text, err
 }
 
+// errRedirected is what is said of a server that sends the request to where it may not go. Where that is, the server knows.
+var errRedirected = errors.New("the server redirects to what --allow does not name")
+
+// withoutURL returns an error of a client without the URL, which the caller names.
+func withoutURL(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
 // allows returns an error for a URL that the operator does not allow.
 func (l *loader) allows(u *url.URL) error {
-	for _, a := range l.allow {
-		under := path.Clean("/" + u.Path)
-		at := strings.TrimSuffix(path.Clean("/"+a.Path), "/")
-		if u.Scheme == a.Scheme && u.Host == a.Host && u.User == nil && (under == at || strings.HasPrefix(under, at+"/")) {
+	for _, scope := range l.allow {
+		switch err := scope.Allows(u); {
+		case err == nil:
 			return nil
+		case !errors.Is(err, webscope.ErrOutside):
+			return err // none allows what is ambiguous
 		}
 	}
-	return fmt.Errorf("it is not allowed (use --allow %s://%s/)", u.Scheme, u.Host)
+	return errNotAllowed
 }

@@ -3,9 +3,17 @@ package main
 import (
 	"context"
 	"os"
+	"os/signal"
+	"syscall"
 	_ "time/tzdata" // schedules name time zones, also where the system has none
+
+	"github.com/ebbflow/ebb/engine/tasks"
 )
 
 func main() {
+	tasks.Supervise()
+	// Without this, the first write to a pipe that its reader has closed would kill the process in the middle of a run.
+	// Programs that it starts have the signal's usual effect, which they would not if it were ignored.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

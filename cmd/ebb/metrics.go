@@ -29,6 +29,8 @@ type metrics struct {
 	lost        prometheus.Counter
 	checkpoints prometheus.Histogram
 	fenced      prometheus.Counter
+	written     prometheus.Histogram
+	sizes       sizes
 
 	mu    sync.Mutex
 	names map[string]bool // of atoms, as they are told of
@@ -57,7 +59,12 @@ func newMetrics(store *sqlstore.Store) *metrics {
 		fenced: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "ebb_fenced_writes_total", Help: "Writes that were refused, as the run had another owner by then.",
 		}),
+		written: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ebb_run_written_bytes", Help: "How many bytes of history and payloads runs had written when they ended.",
+			Buckets: prometheus.ExponentialBuckets(1<<10, 8, 9), //nolint:mnd // 1 KiB to 16 GiB
+		}),
 		names: map[string]bool{},
+		sizes: sizes{of: map[string]int64{}},
 	}
 	for _, result := range []string{claimedResult, noneResult, errorResult} {
 		m.claims.WithLabelValues(result)
@@ -65,7 +72,10 @@ func newMetrics(store *sqlstore.Store) *metrics {
 	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
 	}
-	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, &boardCollector{store: store},
+	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written, &boardCollector{store: store},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ebb_largest_run_bytes", Help: "How many bytes the run has written that has written most of those that this process drives.",
+		}, m.sizes.largest),
 		of("ebb_notify_received_total", "Times that another process told this one that something came.", func(c sqlstore.Counts) int64 { return c.Told }),
 		of("ebb_poll_found_total", "Jobs that were claimed without anybody having told of them: many where notifications do not arrive.",
 			func(c sqlstore.Counts) int64 { return c.Found }),
@@ -112,6 +122,10 @@ type measured struct {
 func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	began := time.Now()
 	err := s.Store.Commit(ctx, claim, cp)
+	s.m.sizes.put(claim.Run, cp, err)
+	if err == nil && cp.Head.State.Ended() && cp.Head.Release {
+		s.m.written.Observe(float64(cp.Head.Bytes))
+	}
 	switch {
 	case err == nil:
 		s.m.checkpoints.Observe(time.Since(began).Seconds())
@@ -121,6 +135,12 @@ func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.
 		s.m.fenced.Inc()
 	}
 	return err
+}
+
+// Release forgets what a run has written that is let go of.
+func (s *measured) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
+	s.m.sizes.forget(claim.Run)
+	return s.Store.Release(ctx, claim, bell, due)
 }
 
 // ClaimJobs counts jobs, and looks in vain.
@@ -165,9 +185,46 @@ func (s *measured) claimLost(claimed bool, err error) {
 	}
 }
 
+// sizes are how much those runs have written that this process drives.
+type sizes struct {
+	mu sync.Mutex
+	of map[string]int64
+}
+
+// put notes what a run has written with a checkpoint. A run that was let go of, or
+// lost, is forgotten.
+func (s *sizes) put(run string, cp *storage.Checkpoint, err error) {
+	if err != nil || cp.Head.Release {
+		s.forget(run)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[run] = cp.Head.Bytes
+}
+
+func (s *sizes) forget(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.of, run)
+}
+
+func (s *sizes) largest() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := int64(0)
+	for _, n := range s.of {
+		most = max(most, n)
+	}
+	return float64(most)
+}
+
+// maxScrapes is how many may ask for the metrics at once: each answer is large.
+const maxScrapes = 10
+
 func (m *metrics) handler() http.Handler {
 	// What cannot be counted while the database does not answer keeps nothing else back.
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
 }
 
 // observe counts what an engine tells of.

@@ -104,6 +104,7 @@ func TestMetrics(t *testing.T) {
 	want[`ebb_claims_total{result="error"}`] = 0
 	want[`ebb_claim_lost_total`] = 0
 	want[`ebb_fenced_writes_total`] = 0
+	want[`ebb_largest_run_bytes`] = 0 // all have ended
 	want[`ebb_notify_received_total`] = 0
 	want[`ebb_poll_found_total`] = 0 // all was posted by this process
 	for _, state := range []string{"CLAIMED", "SCHEDULED", "PARKED"} {
@@ -171,6 +172,7 @@ func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 		run := &runs[i]
 		want[fmt.Sprintf(`ebb_runs_total{flow="trip",state=%q}`, run.State)]++
 		want[`ebb_checkpoint_seconds_count`] += float64(run.Seq)
+		want[`ebb_run_written_bytes_count`]++
 		history, err := store.History(t.Context(), run.ID, 0, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -210,6 +212,44 @@ func scraped(t *testing.T, m *metrics) map[string]float64 {
 		got[name] = n
 	}
 	return got
+}
+
+// TestLargestRun: the size of the largest run is told while it is driven, and no more
+// when it was let go of.
+func TestLargestRun(t *testing.T) {
+	t.Parallel()
+	file, err := sqlstore.Open(context.Background(), filepath.Join(t.TempDir(), "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m := newMetrics(file)
+	store := &measured{file, m}
+	var claims []storage.Claim
+	for i, bytes := range []int64{10, 5 << 30, 0} {
+		claim, _, err := storage.ClaimNew(storage.Run{ID: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := storage.Head{State: states.FlowRunning, Growth: storage.Growth{Bytes: bytes}}
+		if err := store.Commit(t.Context(), claim, &storage.Checkpoint{Head: head}); err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, claim)
+	}
+	if got := scraped(t, m)["ebb_largest_run_bytes"]; got != 5<<30 {
+		t.Errorf("the largest has written %v", got)
+	}
+	if err := store.Release(t.Context(), claims[1], 0, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := scraped(t, m)["ebb_largest_run_bytes"]; got != 10 {
+		t.Errorf("without the largest, it is %v", got)
+	}
 }
 
 // TestMetricsOfStolen: what is claimed, and is another's when it is used, is counted.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -72,10 +73,10 @@ func (s *session) tellSchema(found *sqlstore.Schema, steps string) error {
 		return newJSON(s.out).Encode(map[string]any{"place": found.Place, "version": found.Version, "newest": found.Newest, steps: all})
 	}
 	if len(found.Pending) == 0 {
-		_, err := fmt.Fprintf(s.out, "%s is at schema %d, the newest that this ebb knows\n", found.Place, found.Version)
+		_, err := fmt.Fprintf(s.out, "%s is at schema %d, the newest that this ebb knows\n", visible.Line(found.Place), found.Version)
 		return err
 	}
-	if _, err := fmt.Fprintf(s.out, "%s: schema %d of %d\n", found.Place, found.Version, found.Newest); err != nil {
+	if _, err := fmt.Fprintf(s.out, "%s: schema %d of %d\n", visible.Line(found.Place), found.Version, found.Newest); err != nil {
 		return err
 	}
 	for _, m := range found.Pending {

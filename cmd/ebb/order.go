@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -75,7 +76,7 @@ func (s *session) sent(run *storage.Run, what string) error {
 			Order string `json:"order"`
 		}{"sent", run.ID, what})
 	}
-	_, err := fmt.Fprintf(s.out, "%s %s is in its box (ebb why %s tells who takes it out)\n", plainText(run.ID), what, plainText(run.ID))
+	_, err := fmt.Fprintf(s.out, "%s %s is in its box (ebb why %s tells who takes it out)\n", visible.Line(run.ID), visible.Line(what), visible.Line(run.ID))
 	return err
 }
 
@@ -109,6 +110,7 @@ func (s *session) await(ctx context.Context, store storage.Store, id string, a *
 // stands tells how a run stands that came to rest elsewhere, and returns the
 // error that has the exit status.
 func (s *session) stands(run *storage.Run, a *aim) error {
+	s.drove = true
 	status := a.status(statusOfRun(run), run)
 	s.plainReporter().rested(run, status)
 	if isHeld(run) {
@@ -189,5 +191,6 @@ func mendHint(run, atom string) string {
 	if atom == "" {
 		atom = "ATOM"
 	}
-	return fmt.Sprintf("ebb retry --revert %[1]s tries again what could not be undone, ebb skip %[1]s %[2]s counts it as undone", plainText(run), plainText(atom))
+	return fmt.Sprintf("ebb retry --revert %[1]s tries again what could not be undone, ebb skip %[1]s %[2]s counts it as undone",
+		visible.Line(run), visible.Line(atom))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -43,16 +45,16 @@ func messagesOf(ctx context.Context, store storage.Store, run string) ([]message
 func (m *message) sentence(now time.Time) string {
 	to := ""
 	if m.Target != "" {
-		to = " to " + plainText(m.Target)
+		to = " to " + visible.Line(redact.URL(m.Target))
 	}
-	text := fmt.Sprintf("The message %s%s waits to be sent.", plainText(m.ID), to)
-	failed := fmt.Sprintf("%s, the last time because of: %s", times(m.Attempts), plainText(m.Error))
+	text := fmt.Sprintf("The message %s%s waits to be sent.", visible.Line(m.ID), to)
+	failed := fmt.Sprintf("%s, the last time because of: %s", times(m.Attempts), visible.Line(redact.Text(m.Error)))
 	switch {
 	case m.Parked:
 		text = fmt.Sprintf("The message %s%s is parked: it was sent in vain %s. It is sent again with: ebb retry --messages %s",
-			plainText(m.ID), to, failed, plainText(m.Run))
+			visible.Line(m.ID), to, failed, visible.Line(m.Run))
 	case m.Error != "":
-		text = fmt.Sprintf("The message %s%s is sent again%s; it was sent in vain %s.", plainText(m.ID), to, at(m.NotUntil, now), failed)
+		text = fmt.Sprintf("The message %s%s is sent again%s; it was sent in vain %s.", visible.Line(m.ID), to, at(m.NotUntil, now), failed)
 	}
 	switch m.behind {
 	case 0:
@@ -85,7 +87,7 @@ func messagesJSON(messages []message) []jsonMessage {
 	var list []jsonMessage
 	for i := range messages {
 		m := &messages[i]
-		list = append(list, jsonMessage{m.ID, m.Target, m.Attempts, m.Parked, m.NotUntil.UTC(), m.Error, m.behind})
+		list = append(list, jsonMessage{m.ID, redact.URL(m.Target), m.Attempts, m.Parked, m.NotUntil.UTC(), redact.Text(m.Error), m.behind})
 	}
 	return list
 }
@@ -135,6 +137,6 @@ func (s *session) resend(ctx context.Context, id string) error {
 			Messages int    `json:"messages"`
 		}{"resent", id, len(parked)})
 	}
-	_, err = fmt.Fprintf(s.out, "%s: parked messages to be sent again: %d (ebb serve --sink sends them)\n", plainText(id), len(parked))
+	_, err = fmt.Fprintf(s.out, "%s: parked messages to be sent again: %d (ebb serve --sink sends them)\n", visible.Line(id), len(parked))
 	return err
 }

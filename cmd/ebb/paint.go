@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -73,7 +74,7 @@ func (p *painter) draw() {
 func (p *painter) notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.below = text
+	p.below = visible.Line(text)
 	p.draw()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -66,7 +67,7 @@ func (s *session) prunable(ctx context.Context, store storage.Store, policy rete
 		if s.output == asJSON {
 			return newJSON(s.out).Encode(runJSON(run))
 		}
-		_, err := fmt.Fprintf(s.out, "%s  %s  %s  ended %s\n", plainText(run.ID), plainText(run.Flow), run.State, clock(run.Ended, time.DateTime))
+		_, err := fmt.Fprintf(s.out, "%s  %s  %s  ended %s\n", visible.Line(run.ID), visible.Line(run.Flow), run.State, clock(run.Ended, time.DateTime))
 		return err
 	})
 	if err == nil && s.output == asText {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -83,7 +83,7 @@ func (p page) title(t *tree, now time.Time) string {
 	if !ok {
 		l = look{"▸", blue}
 	}
-	text := l.symbol + " " + plainText(t.flow+"  "+t.run) + "  "
+	text := l.symbol + " " + visible.Line(t.flow+"  "+t.run) + "  "
 	end := t.ended
 	if end.IsZero() {
 		end = now
@@ -102,7 +102,7 @@ func (s *step) rows(rows []row, indent string, last bool, now time.Time) []row {
 		branch, under = "└ ", "  "
 	}
 	l := stepLooks[s.state]
-	r := row{head: indent + branch + l.symbol + " " + plainText(s.name), look: l, state: s.state.String(), detail: s.detail(now)}
+	r := row{head: indent + branch + l.symbol + " " + visible.Line(s.name), look: l, state: s.state.String(), detail: s.detail(now)}
 	switch {
 	case s.inner && s.state == states.TaskPending:
 		r.state = ""
@@ -159,7 +159,7 @@ func said(fraction float64, details atom.Value) []string {
 	if details != nil {
 		text := details.String()
 		_ = details.Decode(&text) // what is no text is shown as JSON
-		parts = append(parts, page{width: 60}.cut(plainText(text)))
+		parts = append(parts, page{width: 60}.cut(visible.Line(text)))
 	}
 	return parts
 }
@@ -167,7 +167,7 @@ func said(fraction float64, details atom.Value) []string {
 // undo returns the row that tells how a step was undone.
 func (s *step) undo(now time.Time) row {
 	l := stepLooks[s.state]
-	r := row{head: "  " + l.symbol + " " + plainText(s.path), look: l, state: s.state.String()}
+	r := row{head: "  " + l.symbol + " " + visible.Line(s.path), look: l, state: s.state.String()}
 	end := s.undone
 	if s.state == states.TaskReverting {
 		end = now
@@ -210,21 +210,7 @@ func cause(f *atom.Failure) string {
 	if f.Message != "" {
 		text += ": " + f.Message
 	}
-	return plainText(text)
-}
-
-// plainText returns a text that came from outside on one line and without
-// control characters, which could move a terminal's cursor.
-func plainText(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsControl(r):
-			return -1
-		}
-		return r
-	}, s)
+	return visible.Line(text)
 }
 
 // table lays rows out in columns.

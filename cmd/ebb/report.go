@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -32,8 +33,8 @@ type reporter interface {
 // reporter returns the one that fits where output goes to. t is what is known of
 // the run so far.
 func (s *session) reporter(t *tree) reporter {
-	if f := s.terminal(); f != nil && s.output == asText {
-		return newPainter(f, func() (int, int) { return sizeOf(f) }, t, s.page().colour)
+	if f := s.out.terminal(); f != nil && s.output == asText {
+		return newPainter(s.out.screen(), func() (int, int) { return sizeOf(f) }, t, s.page().colour)
 	}
 	return s.plainReporter()
 }
@@ -48,17 +49,7 @@ func (s *session) plainReporter() reporter {
 
 // notice tells the user something beside the output.
 func (s *session) noticef(format string, args ...any) {
-	fmt.Fprintf(s.err, "ebb: "+format+"\n", args...)
-}
-
-// terminal returns the terminal that output goes to, nil when it goes elsewhere
-// or to one that can only append.
-func (s *session) terminal() *os.File {
-	f, ok := s.out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
-		return nil
-	}
-	return f
+	fmt.Fprintln(s.err, "ebb:", visible.Line(fmt.Sprintf(format, args...)))
 }
 
 // sizeOf returns the size of a terminal; one that does not tell has the usual.
@@ -72,7 +63,7 @@ func sizeOf(f *os.File) (width, height int) {
 
 // page returns how wide output may be, and whether it is coloured.
 func (s *session) page() page {
-	f := s.terminal()
+	f := s.out.terminal()
 	if f == nil {
 		return page{}
 	}
@@ -99,7 +90,7 @@ func (r *lineReporter) happened(ev engine.Event) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), plainText(c.path), c.to)
+	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), visible.Line(c.path), c.to)
 	if c.to == "" {
 		b.WriteString(strings.Join(said(c.progress, c.details), "  "))
 	}
@@ -112,7 +103,7 @@ func (r *lineReporter) happened(ev engine.Event) {
 	fmt.Fprintln(r.out, b.String())
 }
 
-func (r *lineReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", text) }
+func (r *lineReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", visible.Line(text)) }
 
 func (r *lineReporter) stop() {}
 
@@ -121,7 +112,7 @@ func (r *lineReporter) rested(run *storage.Run, _ int) { writeEnd(r.out, run, pa
 // writeEnd says how a run stands, and why.
 func writeEnd(out io.Writer, run *storage.Run, p page) {
 	l := flowLooks[run.State]
-	fmt.Fprint(out, plainText(run.ID), " ", p.paint(run.State.String(), l.colour))
+	fmt.Fprint(out, visible.Line(run.ID), " ", p.paint(run.State.String(), l.colour))
 	if run.Failure != nil {
 		fmt.Fprint(out, " ", cause(run.Failure))
 	}
@@ -130,9 +121,9 @@ func writeEnd(out io.Writer, run *storage.Run, p page) {
 		const most = 2000 // what is longer is for programs: ebb show -o json
 		text := output.String()
 		if len(text) > most {
-			text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + run.ID + ")"
+			text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + visible.Line(run.ID) + ")"
 		}
-		fmt.Fprintln(out, plainText(text))
+		fmt.Fprintln(out, visible.Line(text))
 	}
 }
 
@@ -191,7 +182,7 @@ func (r *jsonReporter) happened(ev engine.Event) {
 	_ = r.out.Encode(j) // who reads the output may have gone; the run goes on
 }
 
-func (r *jsonReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", text) }
+func (r *jsonReporter) notice(text string) { fmt.Fprintln(r.errs, "ebb:", visible.Line(text)) }
 
 func (r *jsonReporter) stop() {}
 

@@ -97,7 +97,7 @@ func (s *session) journeyOf(ctx context.Context, store storage.Store, run *stora
 
 // recall reads what the run did before, if it is to be shown.
 func (j *journey) recall(ctx context.Context, run *storage.Run) error {
-	if j.session.terminal() == nil || j.session.output == asJSON {
+	if j.session.out.terminal() == nil || j.session.output == asJSON {
 		return nil
 	}
 	atoms, err := j.store.Atoms(ctx, run.ID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -104,7 +105,7 @@ func (s *session) preview(ctx context.Context, id string, w *wish) error {
 			fmt.Fprintln(s.out, "nothing would be undone")
 		}
 		for _, path := range undo {
-			fmt.Fprintln(s.out, plainText(path))
+			fmt.Fprintln(s.out, visible.Line(path))
 		}
 		return nil
 	})

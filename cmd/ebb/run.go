@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -101,7 +100,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 		return err
 	}
 	for _, w := range def.source.placed(def.machine.problems()) {
-		fmt.Fprintln(s.err, "ebb: warning:", w)
+		s.noticef("warning: %v", w)
 	}
 	input, err := s.input(f.input)
 	if err != nil {
@@ -213,10 +212,20 @@ func (f *runFlags) runID(flow string) (string, error) {
 		return flow + "-" + strings.ToLower(rand.Text()[:8]), nil
 	case len(f.id) > storage.MaxID:
 		return "", usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
-	case strings.ContainsFunc(f.id, unicode.IsControl):
-		return "", usagef("--id %q: an id has no control characters", f.id)
 	}
-	return f.id, nil
+	return f.id, checkName("--id", f.id)
+}
+
+// checkName returns an error for the name of something new in which a reader cannot see every character: it could not be
+// told from another, or be written again. What has such a name already can still be named.
+//
+// The rule is the command's. A store takes any text: the ids of runs that a run begins hold the names of its states, and a Go
+// program names its own.
+func checkName(what, name string) error {
+	if !visible.All(name) {
+		return usagef("%s %q: a name has no control characters, nor others that cannot be seen", what, name)
+	}
+	return nil
 }
 
 // beginning returns what the flags say about the run that is kept with it.

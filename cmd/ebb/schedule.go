@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
@@ -79,6 +80,9 @@ as --catch-up says. A schedule that is paused stays so.`,
 }
 
 func (s *session) addSchedule(ctx context.Context, args []string, f *scheduleFlags) error {
+	if err := checkName("the id", args[0]); err != nil {
+		return err
+	}
 	needs, err := parseLabels(f.needs)
 	if err != nil {
 		return err
@@ -180,7 +184,7 @@ func (s *session) showSchedule(is *storage.Schedule) error {
 		})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s", plainText(is.ID), plainText(is.Spec), plainText(is.Flow))
+	fmt.Fprintf(&b, "%s  %s  %s", visible.Line(is.ID), visible.Line(is.Spec), visible.Line(is.Flow))
 	if is.Version > 0 {
 		fmt.Fprintf(&b, "@%d", is.Version)
 	}

@@ -33,7 +33,12 @@ func TestMain(m *testing.M) {
 			if err != nil {
 				panic(err)
 			}
+			place, stops := strings.CutPrefix(place, "stop:")
 			failpoint.ArmNth(place, n, func() {
+				if stops {
+					stopSelf()
+					return
+				}
 				if p, err := os.FindProcess(os.Getpid()); err == nil {
 					_ = p.Kill()
 				}
@@ -41,7 +46,7 @@ func TestMain(m *testing.M) {
 			})
 		}
 		main()
-	}, "gorun": gorun, "goflow": goflow})
+	}, "gorun": gorun, "goflow": goflow, "attacker": attack})
 }
 
 // TestScripts runs whole sessions of the command, see testdata/script.

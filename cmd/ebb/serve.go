@@ -124,7 +124,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 				return unreachable(err)
 			}
 		}
-		opts := []engine.Option{engine.WithObserver(m.observe)}
+		opts := []engine.Option{engine.WithObserver(m.observe), engine.WithLimits(s.bounds)}
 		if f.sink != "" {
 			opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))
 		}
@@ -132,12 +132,11 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		if err != nil {
 			return usagef("%w", err)
 		}
-		mux := http.NewServeMux()
-		mux.Handle("/", c.Health())
-		mux.Handle("GET /metrics", m.handler())
-		mux.Handle("POST /events", cloudevents.Handler(store))
-		mux.Handle("/tasks/", dispatch.Handler(ctx, store))
-		return s.conduct(ctx, c, mux, door, &pruner{store, policy, file.Vacuum, s.logger()})
+		answers := paths(map[string]http.Handler{
+			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, door)), "/metrics": only(http.MethodGet, m.handler()),
+			"/events": cloudevents.Handler(store), "/tasks/": dispatch.Handler(ctx, store),
+		})
+		return s.conduct(ctx, c, answers, door, &pruner{store, policy, file.Vacuum, s.logger()})
 	})
 }
 
@@ -156,9 +155,7 @@ func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers h
 	end()
 	beside.Wait()
 	if server != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-		defer cancel()
-		err = errors.Join(err, server.Shutdown(last))
+		err = errors.Join(err, hangUp(context.WithoutCancel(ctx), server))
 	}
 	return unreachable(err)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -49,6 +50,9 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	for _, line := range t.lines(time.Now(), s.page()) {
 		fmt.Fprintln(s.out, line)
 	}
+	if run.Bytes >= worthSaying {
+		fmt.Fprintf(s.out, "it has written %s\n", written(&run))
+	}
 	for i := range messages {
 		if messages[i].Parked {
 			fmt.Fprintln(s.out, messages[i].sentence(time.Now()))
@@ -66,11 +70,11 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	case err != nil:
 		return err
 	case owner != nil:
-		_, err = fmt.Fprintf(s.out, "run by process %d on %s\n", owner.PID, owner.Host)
+		_, err = fmt.Fprintf(s.out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
 	case run.State == states.FlowSuspended && at != "":
 		_, err = fmt.Fprintln(s.out, mendHint(id, at))
 	default:
-		_, err = fmt.Fprintf(s.out, "nobody runs it; go on with: ebb resume %s\n", id)
+		_, err = fmt.Fprintf(s.out, "nobody runs it; go on with: ebb resume %s\n", visible.Line(id))
 	}
 	return err
 }
@@ -101,9 +105,13 @@ func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree, mess
 	return newJSON(s.out).Encode(struct {
 		jsonRun
 
+		Iterations int64 `json:"iterations"` // steps of its language, or attempts of its plan
+		Entries    int64 `json:"entries"`    // lines of history
+		Bytes      int64 `json:"bytes"`      // that it has written
+
 		Atoms  []jsonAtom `json:"atoms"`
 		Undone []string   `json:"undone"` // paths in the order in which they were undone
 
 		Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
-	}{runJSON(run), list, undone, messagesJSON(messages)})
+	}{runJSON(run), run.Iterations, run.Entries, run.Bytes, list, undone, messagesJSON(messages)})
 }

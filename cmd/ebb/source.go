@@ -34,6 +34,11 @@ func readSources(file string) ([]*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return sourcesIn(file, text)
+}
+
+// sourcesIn reads the definitions in the text of a file.
+func sourcesIn(file string, text []byte) ([]*source, error) {
 	s := &source{file: file, text: text, lines: splitLines(text)}
 	d, err := parse(file, text)
 	if broken, ok := errors.AsType[*documentError](err); ok {
@@ -128,22 +133,37 @@ func unquoted(quoted string, characters int) (text string) {
 	return text
 }
 
-// takeFile makes another file the definition.
-func (s *source) takeFile(file string) {
-	text, err := readFile(file, maxFile)
+// takeFile makes another file the definition, which a template at a place names. It is read like all that definitions name.
+func (s *source) takeFile(name string, at place) {
+	beside, err := loaderBeside(s.file)
 	if err != nil {
-		s.fail(place{1, 1}, err.Error())
+		s.fail(at, err.Error())
 		return
 	}
+	text, err := beside.read(filepath.FromSlash(name), maxFile)
+	if err != nil {
+		s.fail(at, "the file "+strconv.Quote(name)+" of the definition cannot be read: "+err.Error())
+		return
+	}
+	file := filepath.Join(filepath.Dir(s.file), filepath.FromSlash(name))
 	s.file, s.text, s.lines = file, text, splitLines(text)
 	d, err := parse(file, text)
 	if broken, ok := errors.AsType[*documentError](err); ok {
-		s.text = nil
-		s.fail(broken.place, broken.problem)
-	} else if d != nil {
+		s.text, s.lines = nil, nil
+		s.fail(broken.place, "it is not valid YAML") // its content stays unsaid
+		return
+	}
+	if d != nil {
 		s.take(d)
 	} else {
 		s.fill()
+	}
+	var machine struct {
+		States json.RawMessage `json:"States"`
+	}
+	if json.Unmarshal(s.text, &machine) != nil || machine.States == nil { // it may be any file: neither its lines nor its words are shown
+		s.text, s.lines, s.problems, s.at = nil, nil, nil, nil
+		s.fail(place{1, 1}, "it is not a definition in JSON or YAML")
 	}
 }
 

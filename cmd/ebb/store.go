@@ -4,18 +4,33 @@ import (
 	"context"
 	"errors"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // withFile opens the database, calls f and closes it again.
 func (s *session) withFile(ctx context.Context, f func(*sqlstore.Store) error, opts ...sqlstore.Option) (err error) {
-	store, err := sqlstore.Open(ctx, s.dsn, opts...)
+	store, err := sqlstore.Open(ctx, s.dsn, append(s.storing(), opts...)...)
 	if err != nil {
 		return unreachable(err)
 	}
 	defer func() { err = errors.Join(err, unreachable(store.Close())) }() //nolint:contextcheck // what is open is closed, whatever became of ctx
 	return f(store)
+}
+
+// storing returns how databases are opened.
+func (s *session) storing() []sqlstore.Option {
+	log := s.logger()
+	if log.GetLevel() == hclog.Off { // what the operator has to see to is said in any case
+		log = hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.Warn, Output: s.err})
+	}
+	opts := []sqlstore.Option{sqlstore.Log(log)}
+	if s.fileMode == folderMode {
+		opts = append(opts, sqlstore.FolderMode())
+	}
+	return opts
 }
 
 // withStore is withFile for what any store can do.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"path/filepath"
+	"fmt"
 	"strings"
 )
 
@@ -12,6 +12,9 @@ var machineResources = map[string]struct{ object, text, file, kind string }{
 	"AWS::Serverless::StateMachine":    {object: "Definition", file: "DefinitionUri", kind: "Type"},
 }
 
+// maxTemplate is how many bytes the definitions of a template may have together. A file counts for each machine that names it.
+const maxTemplate = 64 << 20
+
 // isTemplate reports whether a document is a template of CloudFormation or SAM.
 func (d *document) isTemplate() bool {
 	return d.kind == objectDocument && d.get("Resources") != nil && d.get("States") == nil
@@ -20,6 +23,7 @@ func (d *document) isTemplate() bool {
 // machines returns the definitions of the state machines in a template.
 func (d *document) machines(file string) []*source {
 	var out []*source
+	left := maxTemplate
 	for _, m := range d.get("Resources").members {
 		kind, ok := machineResources[m.value.get("Type").says()]
 		if !ok {
@@ -34,20 +38,31 @@ func (d *document) machines(file string) []*source {
 		case object != nil:
 			s.take(object)
 		case text != nil:
-			s.takeText(text)
+			s.takeText(text, left)
 		case elsewhere.says() != "":
-			s.takeFile(filepath.Join(filepath.Dir(file), elsewhere.text))
+			s.takeFile(elsewhere.text, elsewhere.place)
 		default:
 			s.fail(m.place, "the definition of "+m.name+" is not in the template")
+		}
+		if left -= len(s.text); left < 0 {
+			s.text, s.lines = nil, nil
+			s.fail(m.place, tooLarge)
+			return append(out, s)
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// takeText makes a text in a template the definition.
-func (s *source) takeText(d *document) {
-	text, at, ok := joined(d)
+var tooLarge = fmt.Sprintf("the definitions of the template have more than %d bytes together", maxTemplate)
+
+// takeText makes a text in a template the definition, if it has at most so many bytes.
+func (s *source) takeText(d *document, most int) {
+	text, at, ok := joined(d, most)
+	if ok && len(text) > most {
+		s.fail(d.place, tooLarge)
+		return
+	}
 	if !ok {
 		s.fail(d.place, "the definition is made by a function that only a deployment can call")
 		return
@@ -61,8 +76,9 @@ func (s *source) takeText(d *document) {
 }
 
 // joined returns the text that a value of a template stands for, with the
-// placeholders left in it, and where it is written.
-func joined(d *document) (text string, at *document, ok bool) {
+// placeholders left in it, and where it is written. Of one that has more than
+// most bytes it returns as much as shows that.
+func joined(d *document, most int) (text string, at *document, ok bool) {
 	if d.kind == textDocument {
 		return d.text, d, true
 	}
@@ -76,11 +92,18 @@ func joined(d *document) (text string, at *document, ok bool) {
 	if join == nil || len(join.items) != 2 || join.items[1].kind != listDocument {
 		return "", d, false
 	}
-	parts := make([]string, len(join.items[1].items))
+	var b strings.Builder
 	for i, item := range join.items[1].items {
-		if parts[i], _, ok = joined(item); !ok {
-			parts[i] = "${Value}" // a Ref or the like
+		if i > 0 {
+			b.WriteString(join.items[0].text)
+		}
+		part, _, ok := joined(item, most)
+		if !ok {
+			part = "${Value}" // a Ref or the like
+		}
+		if b.WriteString(part); b.Len() > most {
+			break
 		}
 	}
-	return strings.Join(parts, join.items[0].text), &document{place: d.place}, true
+	return b.String(), &document{place: d.place}, true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // validateFlags are the flags of ebb validate.
@@ -136,7 +137,11 @@ func verdict(legal bool) string {
 // report writes what is wrong with a definition for people.
 func (s *session) report(src *source, problems asl.Problems) {
 	for _, p := range problems {
-		fmt.Fprint(s.out, s.page().diagnose(p, src.lines))
+		lines := src.lines
+		if p.File != src.file { // of a document that it has loaded
+			lines = nil
+		}
+		fmt.Fprint(s.out, s.page().diagnose(p, lines))
 	}
 	name := src.file
 	if src.machine != "" {
@@ -146,5 +151,5 @@ func (s *session) report(src *source, problems asl.Problems) {
 	if counts := summary(problems); counts != "" {
 		line += " (" + counts + ")"
 	}
-	fmt.Fprintln(s.out, plainText(line))
+	fmt.Fprintln(s.out, visible.Line(line))
 }

@@ -28,7 +28,7 @@ func (s *session) whyCommand() *cobra.Command {
 					return err
 				}
 				if s.output == asJSON {
-					return newJSON(s.out).Encode(w.json())
+					return newJSON(s.out).Encode(w.json(time.Now()))
 				}
 				for _, sentence := range w.sentences(time.Now()) {
 					if _, err := fmt.Fprintln(s.out, sentence); err != nil {

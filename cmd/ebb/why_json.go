@@ -30,6 +30,27 @@ type jsonWait struct {
 	Failure *jsonFailure `json:"failure,omitempty"`
 }
 
+// jsonDeaths are deaths of processes that a run may have caused.
+type jsonDeaths struct {
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+	PID     int       `json:"pid,omitempty"` // of the process that died last
+	Host    string    `json:"host,omitempty"`
+	OnTrial bool      `json:"on_trial"`
+	Accused bool      `json:"accused"` // a process died while the run was on trial
+}
+
+func deathsJSON(run *storage.Run, now time.Time) *jsonDeaths {
+	s := &run.Suspicion
+	if run.State.Ended() || !run.Suspect(now) {
+		return nil
+	}
+	return &jsonDeaths{
+		Count: run.Lost, Last: s.Died.UTC(), PID: s.By.PID, Host: s.By.Host,
+		OnTrial: s.Trial&storage.OnTrial != 0, Accused: s.Trial&storage.Accused != 0,
+	}
+}
+
 type jsonStanding struct {
 	Run     string       `json:"run"`
 	Flow    string       `json:"flow"`
@@ -43,16 +64,17 @@ type jsonStanding struct {
 	Wakes   []wake       `json:"wakes"`
 
 	Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
+	Deaths   *jsonDeaths   `json:"deaths,omitempty"`   // of processes that drove it, while it is a suspect
 
 	Machine *sm4c.Waiting `json:"machine,omitempty"` // what its language says
 }
 
-func (w *standing) json() jsonStanding {
+func (w *standing) json(now time.Time) jsonStanding {
 	run := &w.run
 	j := jsonStanding{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Hold: run.Hold,
 		Failure: failureJSON(run.Failure), Waits: []jsonWait{}, Wakes: []wake{}, Machine: w.machine,
-		Messages: messagesJSON(w.sends),
+		Messages: messagesJSON(w.sends), Deaths: deathsJSON(run, now),
 	}
 	if o := w.owner; o != nil {
 		j.Owner = &jsonOwner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}

@@ -67,6 +67,14 @@ var standings = map[string]func(w *standing){
 		w.owner, w.run.State, w.run.Hold, w.run.Failure = nil, states.FlowSuspended, true, busy
 		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
 	},
+	"suspect": func(w *standing) {
+		w.run.Lost = 3
+		w.run.Suspicion = storage.Suspicion{Trial: storage.Accused, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
+	},
+	"set aside": func(w *standing) {
+		w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true
+		w.run.Failure = &atom.Failure{Code: atom.CodeLost, Message: "the run kills the processes that drive it"}
+	},
 	"held":    func(w *standing) { w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true },
 	"new":     func(w *standing) { w.owner, w.run.State = nil, states.FlowPending },
 	"resting": func(w *standing) { w.owner, w.run.State = nil, states.FlowSuspending },
@@ -102,7 +110,7 @@ func TestWhy(t *testing.T) {
 			}
 			arrange(w)
 			text := strings.Join(w.sentences(start), "\n")
-			machine, err := json.MarshalIndent(w.json(), "", "  ")
+			machine, err := json.MarshalIndent(w.json(start), "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}

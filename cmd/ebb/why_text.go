@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -14,6 +15,7 @@ import (
 func (w *standing) sentences(now time.Time) []string {
 	list := []string{w.stands()}
 	waits := w.waits()
+	list = append(list, w.suspicion(now)...)
 	list = append(list, w.tells(now)...)
 	for i := range waits {
 		list = append(list, w.sentence(&waits[i], now))
@@ -32,16 +34,16 @@ func (w *standing) tells(now time.Time) []string {
 	}
 	in := fmt.Sprintf("It is %s in the state %s", m.Doing, quoted(m.State))
 	if m.Action != "" {
-		in += ", at " + plainText(m.Action)
+		in += ", at " + visible.Line(m.Action)
 	}
 	list := []string{in + "."}
 	for _, t := range m.Transitions {
 		var has, lacks []string
 		for _, g := range t.Groups {
 			if g.Has != "" {
-				has = append(has, plainText(g.Has))
+				has = append(has, visible.Line(g.Has))
 			} else {
-				lacks = append(lacks, plainText(strings.Join(g.Events, " or ")))
+				lacks = append(lacks, visible.Line(strings.Join(g.Events, " or ")))
 			}
 		}
 		text := fmt.Sprintf("To %s it lacks the event %s", quoted(t.To), strings.Join(lacks, ", and "))
@@ -63,12 +65,12 @@ func (w *standing) tells(now time.Time) []string {
 	return list
 }
 
-func quoted(name string) string { return strconv.Quote(plainText(name)) }
+func quoted(name string) string { return strconv.Quote(visible.Line(name)) }
 
 // stands says how the run stands and who moves it.
 func (w *standing) stands() string {
 	run := &w.run
-	text := fmt.Sprintf("Run %s is %s", plainText(run.ID), run.State)
+	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
 	switch {
 	case run.State.Ended():
 		return text + ", and has ended."
@@ -82,11 +84,13 @@ func (w *standing) stands() string {
 	}
 	switch {
 	case w.alive():
-		return fmt.Sprintf("%s, and process %d on %s moves it.", text, w.owner.PID, plainText(w.owner.Host))
+		return fmt.Sprintf("%s, and process %d on %s moves it.", text, w.owner.PID, visible.Line(w.owner.Host))
 	case w.owner != nil:
-		return fmt.Sprintf("%s. Nobody moves it: process %d on %s, which did, has died.", text, w.owner.PID, plainText(w.owner.Host))
+		return fmt.Sprintf("%s. Nobody moves it: process %d on %s, which did, has died.", text, w.owner.PID, visible.Line(w.owner.Host))
 	case run.State == states.FlowSuspended && len(w.mends(w.waits())) > 0:
 		return text + ", because something could not be undone and somebody is to decide."
+	case setAside(run):
+		return text + "."
 	case run.State == states.FlowSuspended:
 		return text + ", on purpose."
 	case run.State == states.FlowPending:
@@ -123,7 +127,7 @@ var limits = [...]string{
 
 // sentence says what one wait is.
 func (w *standing) sentence(one *wait, now time.Time) string {
-	name := plainText(one.path)
+	name := visible.Line(one.path)
 	switch one.kind {
 	case waitsForExecution:
 		return w.called(name, "executed", one, now)
@@ -142,7 +146,7 @@ func (w *standing) sentence(one *wait, now time.Time) string {
 	case waitsForMending:
 		return fmt.Sprintf("%s could not be undone%s.", name, after(one))
 	case waitsForPlace:
-		return fmt.Sprintf("It waits for its place: %s.", plainText(one.limit.Reason()))
+		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.limit.Reason()))
 	case waitsForDeadline:
 		return fmt.Sprintf("Its time is up%s.", at(one.due, now))
 	default:
@@ -165,12 +169,12 @@ func (w *standing) called(name, how string, one *wait, now time.Time) string {
 
 func (w *standing) letter(one *wait, now time.Time) string {
 	l := one.letter
-	what := l.Kind
+	what := visible.Line(l.Kind)
 	if l.Name != "" && l.Kind != storage.LetterToken {
-		what += " " + plainText(l.Name)
+		what += " " + visible.Line(l.Name)
 	}
 	if l.Path != "" {
-		what += " for " + plainText(l.Path)
+		what += " for " + visible.Line(l.Path)
 	}
 	return fmt.Sprintf("In its box is: %s%s.", what, since(one.since, now))
 }
@@ -181,11 +185,11 @@ func (w *standing) advice(waits []wait) []string {
 	for _, wake := range w.wakes(waits) {
 		switch wake.By {
 		case "event":
-			list = append(list, fmt.Sprintf("The event %s can be sent with: %s", plainText(wake.Event), plainText(wake.Command)))
+			list = append(list, fmt.Sprintf("The event %s can be sent with: %s", visible.Line(wake.Event), visible.Line(wake.Command)))
 		case "token":
-			list = append(list, fmt.Sprintf("%s ends with: %s", plainText(wake.Path), wake.Command))
+			list = append(list, fmt.Sprintf("%s ends with: %s", visible.Line(wake.Path), visible.Line(wake.Command)))
 		case "command":
-			commands = append(commands, plainText(wake.Command))
+			commands = append(commands, visible.Line(wake.Command))
 		}
 	}
 	if len(commands) > 0 {
@@ -223,7 +227,7 @@ func after(one *wait) string {
 	if one.failure.Message != "" {
 		text += ": " + one.failure.Message
 	}
-	return ", after " + plainText(text)
+	return ", after " + visible.Line(text)
 }
 
 const whyTime = time.DateTime

@@ -70,7 +70,7 @@ func TestDeliver(t *testing.T) {
 	}
 	event := func(id, order string) cloudevents.Event {
 		e, err := cloudevents.Parse(fmt.Appendf(nil,
-			`{"specversion": "1.0", "id": %q, "source": "bank", "type": "credit.answered", "orderId": %q, "data": "yes"}`, id, order))
+			`{"specversion": "1.0", "id": %q, "source": "bank", "type": "credit.answered", "orderid": %q, "data": "yes"}`, id, order))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,80 +18,135 @@ import (
 func Tell(ctx context.Context, box storage.Letterbox, run string, events ...Event) error {
 	letters := make([]storage.Letter, len(events))
 	for i, e := range events {
-		letters[i] = e.letter(run)
+		letters[i] = e.letter()
+		letters[i].Run = run
 	}
 	return box.Send(ctx, letters...)
 }
 
 // letter returns the letter that brings the event to a run.
-func (e Event) letter(run string) storage.Letter {
+func (e Event) letter() storage.Letter {
 	key := "event " + e.Attribute("source") + " " + e.Attribute("id")
 	if len(key) > storage.MaxID {
 		sum := sha256.Sum256([]byte(key))
 		key = "event " + hex.EncodeToString(sum[:])
 	}
-	return storage.Letter{Run: run, Kind: LetterKind, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(), Sent: time.Now()}
+	return storage.Letter{Kind: LetterKind, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(), Sent: time.Now()}
 }
 
-func clip(name string) string { return name[:min(len(name), storage.MaxID)] }
+// clip shortens a name to what letters take, between two characters.
+func clip(name string) string {
+	if len(name) <= storage.MaxID {
+		return name
+	}
+	end := storage.MaxID
+	for !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
+}
 
 // A Directory finds runs, and reaches them: every store does.
 type Directory interface {
 	storage.Letterbox
-	Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error)
+	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
 }
 
-// open are the states of runs that have not ended.
-var open = []states.Flow{
-	states.FlowPending, states.FlowRunning, states.FlowSuspending, states.FlowSuspended, states.FlowResuming,
-}
+// The limits of one delivery.
+const (
+	// MaxTopics is how many different values of extension attributes the events of one
+	// delivery may have together.
+	MaxTopics = 10_000
 
-// Deliver puts an event into the boxes of all runs that have not ended and have
+	maxLetters      = 500     // in one transaction
+	maxLettersBytes = 8 << 20 // in one transaction, unless one letter is larger
+)
+
+// Deliver puts events into the boxes of all runs that have not ended and have
 // said, by a label (see [flow.CorrelationLabel]), that they wait for one with some
-// attribute of this value. It returns their ids. What it costs grows with those,
-// not with the runs there are. A run that says so a moment later is not found: who
-// sends an event that answers a run sends it when the run has asked.
-func Deliver(ctx context.Context, store Directory, e Event) ([]string, error) {
-	var found []string
-	for name := range e {
-		value := e.Attribute(name)
-		if core[name] || value == "" {
-			continue
+// attribute of this value. It returns their ids, in their order.
+//
+// It asks the store once, however many events and attributes there are. What it
+// costs grows with those, and with the runs that wait, not with the runs there are.
+// A run that says so a moment later is not found: who sends an event that answers a
+// run sends it when the run has asked.
+//
+// What many runs wait for is stored in several transactions. After an error some of
+// the runs may have the events: deliver them again, as a run drops what it has.
+// More than [MaxTopics] are refused with an error that wraps [ErrInvalid].
+func Deliver(ctx context.Context, store Directory, events ...Event) ([]string, error) {
+	wanted := map[string]bool{}
+	topics := make([][]string, len(events))
+	for i, e := range events {
+		topics[i] = e.topics()
+		for _, topic := range topics[i] {
+			wanted[topic] = true
 		}
-		ids, err := waiting(ctx, store, flow.CorrelationLabel(name, value))
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, ids...)
 	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	letters := make([]storage.Letter, len(found))
-	for i, id := range found {
-		letters[i] = e.letter(id)
+	if len(wanted) > MaxTopics {
+		return nil, invalid("the events have %d different values of extension attributes; %d is the most: send smaller batches", len(wanted), MaxTopics)
 	}
-	if len(letters) == 0 {
+	if len(wanted) == 0 {
 		return nil, nil
 	}
-	return found, store.Send(ctx, letters...)
+	waiting, err := store.Labeled(ctx, flow.Correlated, slices.Sorted(maps.Keys(wanted))...)
+	if err != nil {
+		return nil, err
+	}
+	out, told := delivery{store: store}, map[string]bool{}
+	for i, e := range events {
+		var runs []string
+		for _, topic := range topics[i] {
+			runs = append(runs, waiting[topic]...)
+		}
+		if len(runs) == 0 {
+			continue
+		}
+		slices.Sort(runs)
+		letter := e.letter()
+		for _, run := range slices.Compact(runs) {
+			told[run], letter.Run = true, run
+			if err := out.add(ctx, letter); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(told)), out.send(ctx)
 }
 
-// pageSize is how many runs are read at a time.
-const pageSize = 200
-
-func waiting(ctx context.Context, store Directory, label string) (ids []string, err error) {
-	q := storage.RunQuery{States: open, Labels: map[string]string{label: flow.Correlated}, Limit: pageSize}
-	for {
-		runs, err := store.Runs(ctx, q)
-		if err != nil {
-			return nil, err
+// topics returns the labels of the runs that wait for the event.
+func (e Event) topics() []string {
+	var out []string
+	for name := range e {
+		if value := e.Attribute(name); !core[name] && value != "" {
+			out = append(out, flow.CorrelationLabel(name, value))
 		}
-		for i := range runs {
-			ids = append(ids, runs[i].ID)
-		}
-		if len(runs) < pageSize {
-			return ids, nil
-		}
-		q.Before = runs[len(runs)-1].ID
 	}
+	return out
+}
+
+// A delivery sends letters, as many together as is good for the store.
+type delivery struct {
+	store   Directory
+	letters []storage.Letter
+	bytes   int
+}
+
+func (d *delivery) add(ctx context.Context, l storage.Letter) error {
+	if len(d.letters) == maxLetters || d.bytes+len(l.Body) > maxLettersBytes {
+		if err := d.send(ctx); err != nil {
+			return err
+		}
+	}
+	d.letters, d.bytes = append(d.letters, l), d.bytes+len(l.Body)
+	return nil
+}
+
+func (d *delivery) send(ctx context.Context) error {
+	if len(d.letters) == 0 {
+		return nil
+	}
+	err := d.store.Send(ctx, d.letters...)
+	d.letters, d.bytes = d.letters[:0], 0
+	return err
 }

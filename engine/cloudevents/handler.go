@@ -3,7 +3,10 @@ package cloudevents
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"os"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -18,14 +21,16 @@ type Store interface {
 // each is for the runs that [Deliver] finds. It answers, in JSON,
 //
 //	202 {"runs": ["order-1"]}   to whom the events went; perhaps to nobody
-//	400 {"error": "…"}          for what is no event
+//	400 {"error": "…"}          for what is not a valid event, whether any run waits for it or not; the reason names the attribute
 //	404                         there is no such run
 //	405, 413, 415               another method, more than [MaxBody], a form that is not known
+//	408                         the body did not arrive in the time that the server gives it
 //	410                         the run has ended
-//	503                         the store failed; send it again
+//	503                         the store failed, or the server is busy; send it again
 //
 // It is answered when the events are stored. With ?run= all of a batch are, or
-// none. Who may send events is for whoever mounts it to say.
+// none. Who may send events, and how long a request may take, is for whoever mounts it
+// to say.
 func Handler(store Store) http.Handler { return &handler{store} }
 
 type handler struct{ store Store }
@@ -36,29 +41,50 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusMethodNotAllowed, "events are sent by POST")
 		return
 	}
+	run, err := addressee(r.URL.RawQuery)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
 	events, err := Read(w, r)
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	runs := []string{}
-	if run := r.URL.Query().Get("run"); run != "" {
-		runs = append(runs, run)
+	runs := []string{run}
+	if run != "" {
 		err = h.tell(r, run, events)
 	} else {
-		for _, e := range events {
-			var found []string
-			if found, err = Deliver(r.Context(), h.store, e); err != nil {
-				break
-			}
-			runs = append(runs, found...)
-		}
+		runs, err = Deliver(r.Context(), h.store, events...)
 	}
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	write(w, http.StatusAccepted, map[string]any{"runs": runs})
+	write(w, http.StatusAccepted, map[string]any{"runs": append([]string{}, runs...)})
+}
+
+// addressee returns the run that a query names; "" when it names none. A parameter that
+// is not known is refused: a misspelled one would send the events to all runs.
+func addressee(query string) (string, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return "", invalid("the query: %w", err)
+	}
+	for name := range values {
+		if name != "run" {
+			return "", invalid("the query parameter %.40q is not known; only run is", name)
+		}
+	}
+	runs, named := values["run"]
+	if !named {
+		return "", nil
+	}
+	if len(runs) > 1 || runs[0] == "" {
+		return "", invalid("the query parameter run must be there once, with the id of a run")
+	}
+	addressed := storage.Letter{Run: runs[0]}
+	return runs[0], addressed.Check()
 }
 
 var errEnded = errors.New("the run has ended")
@@ -76,21 +102,25 @@ func (h *handler) tell(r *http.Request, run string, events []Event) error {
 
 // refuse answers with what an error means.
 func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusServiceUnavailable
-	var long *http.MaxBytesError
+	status, reason := http.StatusServiceUnavailable, "the store did not answer, or the server is busy: send the request again"
+	long, isLong := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case errors.As(err, &long):
-		status = http.StatusRequestEntityTooLarge
+	case isLong:
+		status, reason = http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", long.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status, reason = http.StatusRequestTimeout, "the body did not arrive in time"
 	case errors.Is(err, ErrMediaType):
-		status = http.StatusUnsupportedMediaType
+		status, reason = http.StatusUnsupportedMediaType, err.Error()
 	case errors.Is(err, ErrInvalid), errors.Is(err, storage.ErrInvalid):
-		status = http.StatusBadRequest
+		status, reason = http.StatusBadRequest, err.Error()
 	case errors.Is(err, storage.ErrNotFound):
-		status = http.StatusNotFound
+		status, reason = http.StatusNotFound, err.Error()
 	case errors.Is(err, errEnded):
-		status = http.StatusGone
+		status, reason = http.StatusGone, err.Error()
+	default: // the error of a store may name its place
+		w.Header().Set("Retry-After", "1")
 	}
-	answer(w, status, err.Error())
+	answer(w, status, reason)
 }
 
 func answer(w http.ResponseWriter, status int, problem string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderId":"7","data":{"sum":1.50}}`
+const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderid":"7","data":{"sum":1.50}}`
 
 // post sends a request with so many headers, name and value in turn.
 func post(store cloudevents.Store, target, body string, headers ...string) *httptest.ResponseRecorder {
@@ -51,16 +51,16 @@ func TestHandler(t *testing.T) {
 		"no form":          {"/?run=r", whole, []string{"Content-Type", "application/json"}, 415, `neither`},
 		"unknown form":     {"/?run=r", whole, []string{"Content-Type", "application/cloudevents+avro"}, 415, `avro`},
 		"broken type":      {"/?run=r", whole, []string{"Content-Type", ";"}, 415, `Content-Type`},
-		"no JSON":          {"/?run=r", "{", []string{"Content-Type", form}, 400, `no event`},
-		"no id":            {"/?run=r", `{"specversion":"1.0","source":"s","type":"t"}`, []string{"Content-Type", form}, 400, `id must be there`},
+		"no JSON":          {"/?run=r", "{", []string{"Content-Type", form}, 400, `not JSON: unexpected end`},
+		"no id":            {"/?run=r", `{"specversion":"1.0","source":"s","type":"t"}`, []string{"Content-Type", form}, 400, `the attribute id is missing`},
 		"another version":  {"/?run=r", strings.Replace(whole, "1.0", "0.3", 1), []string{"Content-Type", form}, 400, `0.3`},
-		"an object":        {"/?run=r", strings.Replace(whole, `"7"`, `{}`, 1), []string{"Content-Type", form}, 400, `orderid must be a text`},
-		"a strange name":   {"/?run=r", strings.Replace(whole, `orderId`, `order-id`, 1), []string{"Content-Type", form}, 400, `order-id`},
+		"an object":        {"/?run=r", strings.Replace(whole, `"7"`, `{}`, 1), []string{"Content-Type", form}, 400, `orderid must be a string`},
+		"a strange name":   {"/?run=r", strings.Replace(whole, `orderid`, `order-id`, 1), []string{"Content-Type", form}, 400, `order-id`},
 		"twice":            {"/?run=r", strings.Replace(whole, `"data"`, `"orderid":"8","data"`, 1), []string{"Content-Type", form}, 400, `twice`},
-		"bad data":         {"/?run=r", "{", append([]string{"Content-Type", "application/json"}, binary...), 400, `said to be JSON`},
-		"bad header":       {"/?run=r", "", append([]string{"Ce-X", "%zz"}, binary...), 400, `badly encoded`},
+		"bad data":         {"/?run=r", "{", append([]string{"Content-Type", "application/json"}, binary...), 400, `which the Content-Type says the data is`},
+		"bad header":       {"/?run=r", "", append([]string{"Ce-X", "%zz"}, binary...), 400, `not percent-encoded UTF-8`},
 		"data as a header": {"/?run=r", "", append([]string{"Ce-Data", "x"}, binary...), 400, `Ce-Data`},
-		"too long":         {"/?run=r", strings.Repeat(" ", cloudevents.MaxBody+1), []string{"Content-Type", form}, 413, `too large`},
+		"too long":         {"/?run=r", strings.Repeat(" ", cloudevents.MaxBody+1), []string{"Content-Type", form}, 413, `more than 1048576 bytes`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,22 +108,33 @@ func TestHandlerMethod(t *testing.T) {
 }
 
 // FuzzRead shows that no request makes Read panic, and that what it takes for an
-// event is one, also when it is written and read again.
+// event is one, also when it is written and read again, and that a store takes it.
 func FuzzRead(f *testing.F) {
-	f.Add("application/cloudevents+json", "", whole)
-	f.Add("application/cloudevents-batch+json", "", "["+whole+"]")
-	f.Add("text/plain", "1.0", "hi")
-	f.Fuzz(func(t *testing.T, contentType, version, body string) {
+	f.Add("application/cloudevents+json", "", "", "", whole)
+	f.Add("application/cloudevents-batch+json", "", "", "", "["+whole+"]")
+	f.Add("text/plain", "1.0", "Ce-Time", "2006-01-02T15:04:05Z", "hi")
+	f.Add("application/json", "1.0", "Ce-Orderid", `"a\"%20b"`, `{"a": [1e9999]}`)
+	f.Fuzz(func(t *testing.T, contentType, version, name, value, body string) {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
-		r.Header.Set("Content-Type", contentType)
-		r.Header["Ce-Specversion"], r.Header["Ce-Id"], r.Header["Ce-Source"], r.Header["Ce-Type"] = []string{version}, []string{"1"}, []string{"s"}, []string{"t"}
+		r.Header = http.Header{"Ce-Id": {"1"}, "Ce-Source": {"s"}, "Ce-Type": {"t"}, "Content-Type": {contentType}, "Ce-Specversion": {version}}
+		r.Header[name] = []string{value}
 		events, err := cloudevents.Read(httptest.NewRecorder(), r)
 		if err != nil {
 			return
 		}
+		store := storage.Memory()
+		if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
+			t.Fatal(err)
+		}
 		for _, e := range events {
 			if _, err := cloudevents.Parse(e.Body().JSON()); err != nil {
 				t.Errorf("%s was read, and is not: %v", e.Body(), err)
+			}
+			if _, err := cloudevents.Deliver(t.Context(), store, e); err != nil {
+				t.Errorf("%s was read, and cannot be delivered: %v", e.Body(), err)
+			}
+			if err := cloudevents.Tell(t.Context(), store, "r", e); err != nil {
+				t.Errorf("%s was read, and cannot be told: %v", e.Body(), err)
 			}
 		}
 	})

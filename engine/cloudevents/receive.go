@@ -1,14 +1,18 @@
 package cloudevents
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,49 +33,96 @@ var ErrMediaType = errors.New("cloudevents: the form is not known")
 const MaxBody = atom.MaxValue
 
 // Read reads the events that a request carries: in structured mode, as a batch, or
-// in binary mode, where the attributes are headers. The error wraps [ErrInvalid] or
-// [ErrMediaType], or is *[http.MaxBytesError].
+// in binary mode, where the attributes are headers. Each of them is valid by
+// CloudEvents 1.0.2. The error wraps [ErrInvalid] or [ErrMediaType], or is
+// *[http.MaxBytesError]; [os.ErrDeadlineExceeded] when the body does not arrive in the
+// time that the server gives it.
 func Read(w http.ResponseWriter, r *http.Request) ([]Event, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	media, header, err := mediaOf(r.Header)
 	if err != nil {
 		return nil, err
 	}
-	header := r.Header.Get("Content-Type")
-	media := ""
-	if header != "" {
-		if media, _, err = mime.ParseMediaType(header); err != nil {
-			return nil, fmt.Errorf("%w: Content-Type: %w", ErrMediaType, err)
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	var e Event
+	switch media {
+	case structured:
+		e, err = Parse(body)
+	case batched:
+		return ParseBatch(body)
+	default:
+		e, err = binary(r.Header, media, header, body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []Event{e}, nil
+}
+
+// mediaOf returns the media type of a request that carries events in a known form, and
+// its header.
+func mediaOf(headers http.Header) (media, header string, err error) {
+	unknown := func(format string, args ...any) (string, string, error) {
+		return "", "", fmt.Errorf("%w: %w", ErrMediaType, fmt.Errorf(format, args...))
+	}
+	if coding := strings.Join(headers.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+		return unknown("Content-Encoding %.40q: send the body as it is", coding)
+	}
+	types := headers.Values("Content-Type")
+	if len(types) > 1 {
+		return unknown("there are %d headers Content-Type", len(types))
+	}
+	var params map[string]string
+	if header = strings.Join(types, ""); header != "" {
+		if media, params, err = mime.ParseMediaType(header); err != nil {
+			return unknown("Content-Type: %w", err)
 		}
 	}
 	switch {
-	case media == structured:
-		e, err := Parse(body)
-		return []Event{e}, err
-	case media == batched:
-		return ParseBatch(body)
+	case media == structured, media == batched:
+		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+			return unknown("charset %.40q: events in JSON are UTF-8", charset)
+		}
 	case strings.HasPrefix(media, "application/cloudevents"):
-		return nil, fmt.Errorf("%w: %s; %s and %s are, and binary mode", ErrMediaType, media, structured, batched)
-	case r.Header.Get("Ce-Specversion") == "":
-		return nil, fmt.Errorf("%w: neither is the Content-Type %s, nor is there a header ce-specversion", ErrMediaType, structured)
+		return unknown("%.60s; use %s, %s or binary mode", media, structured, batched)
+	case headers.Get("Ce-Specversion") == "":
+		return unknown("neither is the Content-Type %s, nor is there a header ce-specversion", structured)
 	}
-	e, err := binary(r.Header, media, header, body)
-	return []Event{e}, err
+	return media, header, nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	switch {
+	case err == nil, errors.As(err, new(*http.MaxBytesError)),
+		errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return body, err
+	}
+	return nil, invalid("the body: %w", err) // cut off, or not in chunks as it says
 }
 
 // binary makes an event of headers and a body.
 func binary(headers http.Header, media, contentType string, body []byte) (Event, error) {
 	e := Event{}
-	for name, values := range headers {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		attribute, ok := strings.CutPrefix(strings.ToLower(name), "ce-")
 		if !ok {
 			continue
 		}
-		if attribute == "data" || attribute == "data_base64" || attribute == "datacontenttype" || len(values) != 1 {
-			return nil, fmt.Errorf("%w: the header %s", ErrInvalid, name)
+		if len(e) == MaxAttributes {
+			return nil, invalid("an event has at most %d attributes", MaxAttributes)
 		}
-		text, err := url.PathUnescape(values[0])
+		switch {
+		case attribute == "data" || attribute == "data_base64" || attribute == "datacontenttype":
+			return nil, invalid("the header %s: that is not sent as a header", name)
+		case len(headers[name]) != 1:
+			return nil, invalid("the header %.40s is there %d times", name, len(headers[name]))
+		}
+		text, err := url.PathUnescape(unquote(headers[name][0]))
 		if err != nil || !utf8.ValidString(text) {
-			return nil, fmt.Errorf("%w: the header %s is badly encoded", ErrInvalid, name)
+			return nil, invalid("the header %.40s is not percent-encoded UTF-8", name)
 		}
 		e[attribute] = quote(text)
 	}
@@ -80,16 +131,33 @@ func binary(headers http.Header, media, contentType string, body []byte) (Event,
 	}
 	switch isJSON := media == "" || media == "application/json" || strings.HasSuffix(media, "+json"); {
 	case len(body) == 0:
-	case isJSON && json.Valid(body):
-		e["data"] = body
 	case isJSON:
-		return nil, fmt.Errorf("%w: the data is said to be JSON, and is not", ErrInvalid)
+		if err := checkJSON(body, MaxNesting-1); err != nil {
+			return nil, fmt.Errorf("%w, which the Content-Type says the data is", err)
+		}
+		e["data"] = body
 	case strings.HasPrefix(media, "text/") && utf8.Valid(body):
 		e["data"] = quote(string(body))
 	default:
 		e["data_base64"] = quote(base64.StdEncoding.EncodeToString(body))
 	}
 	return e, e.check()
+}
+
+// unquote returns what a quoted string of a header stands for; other texts are as they
+// are.
+func unquote(text string) string {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return text
+	}
+	var b strings.Builder
+	for i := 1; i < len(text)-1; i++ {
+		if text[i] == '\\' && i+1 < len(text)-1 {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 func quote(text string) json.RawMessage {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -25,7 +26,11 @@ func Sender(client *http.Client, sink string) engine.Sender {
 		client = http.DefaultClient
 	}
 	return func(ctx context.Context, out storage.Outgoing) error {
-		e, err := Parse(out.Body.JSON())
+		text := out.Body.JSON()
+		if !json.Valid(text) {
+			return invalid("the message is not JSON")
+		}
+		e, err := decode(text) // whether it is valid is for the sink to say
 		if err != nil {
 			return err
 		}
@@ -44,7 +49,7 @@ func Sender(client *http.Client, sink string) engine.Sender {
 		defer func() { _ = answer.Body.Close() }() // it says nothing that is wanted
 		if answer.StatusCode < 200 || answer.StatusCode > 299 {
 			_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the connection can be used again
-			return fmt.Errorf("cloudevents: %s answers %s", to, answer.Status)
+			return fmt.Errorf("cloudevents: %s answers %s", redact.URL(to), answer.Status)
 		}
 		return nil
 	}

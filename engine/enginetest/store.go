@@ -59,6 +59,14 @@ func (w *watched) Begin(ctx context.Context, run string) (storage.Claim, *storag
 	return claim, snap, err
 }
 
+func (w *watched) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	claim, snap, err := w.Store.Try(ctx, run)
+	if err == nil && w.begun != nil {
+		w.begun()
+	}
+	return claim, snap, err
+}
+
 func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	claim, snap, err := w.Store.Seize(ctx, run)
 	if err == nil && w.begun != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // Scheme begins the names of tasks that are operations.
@@ -44,11 +45,11 @@ type Caller struct {
 func (c *Caller) Task(name string) (atom.Body, error) {
 	uri, id, ok := strings.Cut(strings.TrimPrefix(name, Scheme+":"), "#")
 	if !ok || uri == "" || id == "" {
-		return nil, fmt.Errorf("openapi: %s names no operation (such as openapi:https://example.org/api.json#getOrder)", name)
+		return nil, fmt.Errorf("openapi: %s names no operation (such as openapi:https://example.org/api.json#getOrder)", redact.Text(name))
 	}
 	doc, err := c.document(uri)
 	if err != nil {
-		return nil, fmt.Errorf("openapi: %s: %w", uri, err)
+		return nil, fmt.Errorf("openapi: %s: %w", redact.URL(uri), err)
 	}
 	for _, path := range doc.Paths.InMatchingOrder() {
 		item := doc.Paths.Value(path)
@@ -58,7 +59,7 @@ func (c *Caller) Task(name string) (atom.Body, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("openapi: %s has no operation %q", uri, id)
+	return nil, fmt.Errorf("openapi: %s has no operation %q", redact.URL(uri), id)
 }
 
 func (c *Caller) document(uri string) (*openapi3.T, error) {
@@ -119,14 +120,14 @@ func serverOf(doc *openapi3.T, uri string, item *openapi3.PathItem, op *openapi3
 	}
 	base, err := url.Parse(uri)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the document's URI is not valid")
 	}
 	to, err := base.Parse(at)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("the server is not a valid URL")
 	}
 	if to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
-		return nil, fmt.Errorf("the server %s is no http: or https: URL", to)
+		return nil, fmt.Errorf("the server %s is no http: or https: URL", redact.URL(to.String()))
 	}
 	return to, nil
 }

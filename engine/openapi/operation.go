@@ -15,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // An operation is the body of a task.
@@ -33,7 +34,7 @@ func newOperation(
 ) (*operation, error) {
 	server, err := serverOf(doc, uri, item, op)
 	if err != nil {
-		return nil, fmt.Errorf("openapi: %s: %s: %w", uri, op.OperationID, err)
+		return nil, fmt.Errorf("openapi: %s: %s: %w", redact.URL(uri), op.OperationID, err)
 	}
 	o := &operation{caller: c, server: server, path: path, method: method, parameters: parametersOf(item, op)}
 	if op.RequestBody == nil || op.RequestBody.Value == nil {
@@ -46,7 +47,7 @@ func newOperation(
 			return o, nil
 		}
 	}
-	return nil, fmt.Errorf("openapi: %s: %s takes no JSON", uri, op.OperationID)
+	return nil, fmt.Errorf("openapi: %s: %s takes no JSON", redact.URL(uri), op.OperationID)
 }
 
 func isJSON(media string) bool {

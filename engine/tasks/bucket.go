@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/regularfile"
 )
 
 // A Bucket holds objects under keys, as Amazon S3 does. The readers and writers of
@@ -48,7 +50,7 @@ func (f folder) Open(key string) (io.ReadSeekCloser, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return root.Open(filepath.FromSlash(key))
+	return regularfile.Open(root, filepath.FromSlash(key), os.O_RDONLY, 0)
 }
 
 func (f folder) Write(key string, offset int64, text string) (err error) {
@@ -61,7 +63,7 @@ func (f folder) Write(key string, offset int64, text string) (err error) {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	file, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := regularfile.Open(root, name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}

@@ -40,10 +40,15 @@
 // passed on, and a language may have a lower limit.
 //
 // A program is the head of a process group of its own. When its call is
-// cancelled the group gets SIGTERM, and SIGKILL after [Registry.Grace]; what is
-// left of the group when the program has ended is killed, too. On Linux the
-// program is killed when Ebb dies; elsewhere it then goes on, and the next
-// attempt may meet it, so programs there should heed EBB_KEY.
+// canceled the group gets SIGTERM, and SIGKILL after [Registry.Grace]. What is
+// left of the group when the program has ended is killed, too. Call [Supervise]
+// in main, so that all of this also holds for processes that have left the group,
+// and for the death of this process. Otherwise only the program itself is killed
+// when this process dies, and that on Linux alone. What it started then lives on, and the
+// next attempt may meet it, so programs should heed EBB_KEY.
+//
+// A call whose program did not start because one of an earlier attempt still ran is
+// the failure Exec.StillRunning.
 //
 // # Servers
 //

@@ -25,6 +25,9 @@ const (
 	CodeNotFound = "Exec.NotFound"        // there is no such program, or it may not be run
 	CodeNoJSON   = "Runtime.MarshalError" // the result is no JSON; AWS Lambda's name for it
 	CodeSocket   = "Http.Socket"          // the server could not be asked, or broke off
+	// CodeStillRunning is the failure of an attempt that did not start its program, as
+	// one of an earlier attempt of the same atom still ran on this machine.
+	CodeStillRunning = "Exec.StillRunning"
 )
 
 const (
@@ -36,7 +39,7 @@ const (
 
 // A program is the body of an exec: task.
 type program struct {
-	resource string
+	resource string // without the arguments, which may be secrets, for errors
 	path     string // as it is started
 	args     []string
 	env      []string
@@ -47,16 +50,16 @@ type program struct {
 func (r *Registry) program(resource, line string) (atom.Body, error) {
 	words, err := split(line)
 	if err != nil {
-		return nil, fmt.Errorf("tasks: %s: %w", resource, err)
+		return nil, fmt.Errorf("tasks: exec: %w", err)
 	}
 	if len(words) == 0 || words[0] == "" {
 		return nil, fmt.Errorf("tasks: %s names no program (such as exec:./book.sh flight)", resource)
 	}
-	p := &program{resource: resource, path: words[0], args: words[1:], env: r.Env, grace: r.Grace}
+	p := &program{resource: "exec:" + words[0], path: words[0], args: words[1:], env: r.Env, grace: r.Grace}
 	if strings.ContainsRune(filepath.ToSlash(p.path), '/') && !filepath.IsAbs(p.path) {
 		// Absolute, so that nothing depends on how exec resolves it.
 		if p.path, err = filepath.Abs(filepath.Join(r.Dir, p.path)); err != nil {
-			return nil, fmt.Errorf("tasks: %s: %w", resource, err)
+			return nil, fmt.Errorf("tasks: %s: %w", p.resource, err)
 		}
 	}
 	if p.grace == 0 {
@@ -147,18 +150,15 @@ func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.
 	cmd.Env = append(append(os.Environ(), p.env...), environment(ctx, outcome)...)
 	cmd.Stdin = bytes.NewReader(append(bytes.Clone(in.JSON()), '\n'))
 	cmd.Stdout, cmd.Stderr = out, errs
-	group := inGroup(cmd)
-	cmd.Cancel = group.terminate
-	cmd.WaitDelay = p.grace // also for what the program leaves behind and holds its output open
-	err := group.run()
+	cmd.WaitDelay = p.grace // also for a process elsewhere that holds its output open
+	how, err := execute(ctx, cmd)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil, failed(exit.ProcessState, out, errs)
-	}
 	switch {
-	case errors.Is(err, exec.ErrWaitDelay): // it ended well; what it left behind was killed
+	case how.failed():
+		return nil, failed(how, out, errs)
+	case errors.Is(err, exec.ErrWaitDelay): // it ended well
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, atom.Errorf(CodeNotFound, "%w", p.notFound(err))
 	case err != nil:
@@ -190,8 +190,17 @@ func begin(text []byte, limit int) string {
 	return strings.ToValidUTF8(string(text), "\uFFFD")
 }
 
+// An exit is how a program ended. The zero exit is that of one that ended well, or
+// did not start.
+type exit struct {
+	status int
+	signal string // the name of the signal that ended it, such as KILL; "" if none did
+}
+
+func (e exit) failed() bool { return e.status != 0 || e.signal != "" }
+
 // failed returns the failure of a program that ended with another status than 0.
-func failed(state *os.ProcessState, out *head, errs *tail) error {
+func failed(how exit, out *head, errs *tail) error {
 	var said struct {
 		Error string `json:"Error"`
 		Cause string `json:"Cause"`
@@ -199,9 +208,9 @@ func failed(state *os.ProcessState, out *head, errs *tail) error {
 	if json.Unmarshal(out.Bytes(), &said) == nil && said.Error != "" {
 		return atom.Errorf(said.Error, "%s", said.Cause)
 	}
-	code := "Exec.Exit" + strconv.Itoa(state.ExitCode())
-	if name := signalled(state); name != "" {
-		code = "Exec.Signal" + name
+	code := "Exec.Exit" + strconv.Itoa(how.status)
+	if how.signal != "" {
+		code = "Exec.Signal" + how.signal
 	}
 	return atom.Errorf(code, "%s", errs)
 }

@@ -206,7 +206,7 @@ func TestCheck(t *testing.T) {
 			"(it is looked up along PATH; write ./no-such-program-here for one beside the definition)",
 		"exec:./plain.sh":       "tasks: exec:./plain.sh: " + dir + "/plain.sh may not be run (chmod +x " + dir + "/plain.sh)",
 		"exec: ":                "tasks: exec:  names no program (such as exec:./book.sh flight)",
-		"exec:./there.sh 'a":    "tasks: exec:./there.sh 'a: the quote ' is not closed",
+		"exec:./there.sh 'a":    "tasks: exec: the quote ' is not closed",
 		"https://example.org/x": "",
 		"https:///x":            "tasks: https:///x names no host (such as https://example.org/book)",
 		"local:price":           "",

@@ -3,6 +3,7 @@
 package tasks
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +11,23 @@ import (
 	"strconv"
 	"syscall"
 )
+
+// execute runs a command that was made with ctx to its end, and ends all that it started.
+func execute(ctx context.Context, cmd *exec.Cmd) (exit, error) {
+	if cmd.Err != nil {
+		return exit{}, cmd.Err
+	}
+	if supervising.Load() {
+		return executeSupervised(ctx, cmd)
+	}
+	g := inGroup(cmd)
+	cmd.Cancel = g.terminate
+	err := g.run()
+	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exitOf(failure.ProcessState), nil
+	}
+	return exit{}, err
+}
 
 // A group is a program and all that it starts.
 type group struct{ cmd *exec.Cmd }
@@ -31,32 +49,41 @@ func (g group) run() error {
 		return err
 	}
 	err := g.cmd.Wait()
-	_ = g.signal(syscall.SIGKILL) // nearly always there is nothing left
+	_ = killGroup(g.cmd.Process.Pid, syscall.SIGKILL) // nearly always there is nothing left
 	return err
 }
 
 // terminate asks the group to end.
-func (g group) terminate() error { return g.signal(syscall.SIGTERM) }
+func (g group) terminate() error { return killGroup(g.cmd.Process.Pid, syscall.SIGTERM) }
 
-func (g group) signal(sig syscall.Signal) error {
-	err := syscall.Kill(-g.cmd.Process.Pid, sig)
+// killGroup sends a signal to a process group.
+func killGroup(pid int, sig syscall.Signal) error {
+	err := syscall.Kill(-pid, sig)
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
 	return err
 }
 
-// signalled returns the name of the signal that ended a process, such as KILL,
-// or "".
-func signalled(state *os.ProcessState) string {
+// exitOf returns how a process ended.
+func exitOf(state *os.ProcessState) exit {
 	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
-		return ""
+	if !ok {
+		return exit{status: state.ExitCode()}
 	}
-	if name := signalNames[status.Signal()]; name != "" {
-		return name
+	return exitBy(status)
+}
+
+// exitBy returns what a wait status says.
+func exitBy(status syscall.WaitStatus) exit {
+	if !status.Signaled() {
+		return exit{status: status.ExitStatus()}
 	}
-	return strconv.Itoa(int(status.Signal()))
+	name := signalNames[status.Signal()]
+	if name == "" {
+		name = strconv.Itoa(int(status.Signal()))
+	}
+	return exit{signal: name}
 }
 
 // signalNames are the signals that end programs, by their POSIX names.

@@ -9,13 +9,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // A server is the body of an http: or https: task.
 type server struct {
 	url    string
+	shown  string // the URL without its secrets, for errors
 	client *http.Client
 }
 
@@ -25,22 +28,34 @@ const maxRedirects = 3
 var errRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
 
 // defaultClient has no timeout of its own: the call's context has the task's.
-var defaultClient = &http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+var defaultClient = &http.Client{CheckRedirect: redirected}
+
+// redirected judges a request that a server sends elsewhere. Another server gets no secrets: package net/http keeps to itself
+// Authorization and cookies only, and names the URL that the request was first for.
+func redirected(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errRedirects
 	}
+	req.Header.Del("Referer")
+	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
+		for name := range req.Header {
+			if redact.Header(name) {
+				req.Header.Del(name)
+			}
+		}
+	}
 	return nil
-}}
+}
 
 func (r *Registry) server(resource string) (atom.Body, error) {
 	u, err := url.Parse(resource)
 	if err != nil {
-		return nil, fmt.Errorf("tasks: %w", err)
+		return nil, fmt.Errorf("tasks: %s is not a valid URL: escape special characters in it", redact.URL(resource))
 	}
 	if u.Host == "" {
-		return nil, fmt.Errorf("tasks: %s names no host (such as https://example.org/book)", resource)
+		return nil, fmt.Errorf("tasks: %s names no host (such as https://example.org/book)", redact.URL(resource))
 	}
-	return &server{url: resource, client: r.http()}, nil
+	return &server{url: resource, shown: redact.URL(resource), client: r.http()}, nil
 }
 
 // http returns what asks servers.
@@ -95,9 +110,9 @@ func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Val
 		return nil, broken(ctx, err)
 	}
 	if len(body) > atom.MaxValue {
-		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", s.url, atom.MaxValue)
+		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", s.shown, atom.MaxValue)
 	}
-	return result(body, "the answer of "+s.url)
+	return result(body, "the answer of "+s.shown)
 }
 
 // broken returns the failure of a request that brought no whole answer: the
@@ -108,6 +123,9 @@ func broken(ctx context.Context, err error) error {
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // the method and URL are known to whoever reads the failure
+	}
+	if strings.Contains(err.Error(), "Location header") { // whose text it has, and parts of that
+		return atom.Errorf(CodeSocket, "the server redirects to what is not a valid URL")
 	}
 	return atom.Errorf(CodeSocket, "%w", err)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // httpInvoke is the resource of AWS's HTTP tasks.
@@ -90,7 +91,7 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
 		return nil, atom.Errorf("States.Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body), maxCause))
 	case len(body) > atom.MaxValue:
-		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", a.Endpoint, atom.MaxValue)
+		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", redact.URL(a.Endpoint), atom.MaxValue)
 	}
 	out := answered{Headers: answer.Header, StatusCode: answer.StatusCode, StatusText: http.StatusText(answer.StatusCode)}
 	if out.ResponseBody = string(body); json.Valid(body) && strings.Contains(answer.Header.Get("Content-Type"), "json") {
@@ -106,9 +107,9 @@ func (a *asking) request(ctx context.Context) (*http.Request, error) {
 	case a.Endpoint == "" || a.Method == "":
 		return nil, errors.New("an HTTP task needs ApiEndpoint and Method")
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("the ApiEndpoint %s is not a valid URL", redact.URL(a.Endpoint))
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return nil, fmt.Errorf("the ApiEndpoint %s is no URL such as https://example.org/book", a.Endpoint)
+		return nil, fmt.Errorf("the ApiEndpoint %s is no URL such as https://example.org/book", redact.URL(a.Endpoint))
 	}
 	query := u.Query()
 	for name, value := range a.QueryParameters {

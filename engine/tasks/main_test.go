@@ -2,16 +2,61 @@ package tasks_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/tasks"
 )
 
+// unsupervised has the test's binary run programs as a process that does not call Supervise.
+const unsupervised = "TASKS_UNSUPERVISED"
+
+// childFolder has the test's binary run ./task.sh of that folder, and tell how it ended.
+const childFolder = "TASKS_CHILD"
+
+// childFence is the fence of the calls of such a process.
+const childFence = 5
+
+// A scope is a host that names runs, as the engine does, and logs.
+type scope struct {
+	atom.Host // nil
+
+	name string
+	log  hclog.Logger
+}
+
+func (s scope) Scope() string { return s.name }
+
+func (s scope) Logger() hclog.Logger { return s.log }
+
+func beChild(dir string) int {
+	body, err := (&tasks.Registry{Dir: dir, Grace: time.Minute}).Task("exec:./task.sh")
+	if err == nil {
+		call := &atom.Call{Run: "run", Path: "path", Fence: childFence}
+		ctx := atom.WithHost(context.Background(), call, scope{name: dir})
+		_, err = body.Execute(ctx, atom.Single(atom.Null))
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stdout, failure(err).Code) // the parent may be gone
+		return 1
+	}
+	return 0
+}
+
 func TestMain(m *testing.M) {
+	if os.Getenv(unsupervised) == "" {
+		tasks.Supervise()
+	}
+	if os.Getenv(childFolder) != "" {
+		os.Exit(beChild(os.Getenv(childFolder)))
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // A Registry finds the bodies of tasks by the names that languages know them
@@ -166,9 +167,9 @@ func (r *Registry) registered() string {
 func (r *Registry) unknown(name, resource string) error {
 	fix := "use exec:PROGRAM, https://… or worker:KIND, or map the name to one" + r.registered()
 	if name != resource {
-		return fmt.Errorf("tasks: %s is mapped to %s, which is no task (%s)", name, resource, fix)
+		return fmt.Errorf("tasks: %s is mapped to %s, which is no task (%s)", name, redact.URL(resource), fix)
 	}
-	return fmt.Errorf("tasks: there is no task %s (%s)", name, fix)
+	return fmt.Errorf("tasks: there is no task %s (%s)", redact.URL(name), fix)
 }
 
 // Check reports whether the task of that name could be called now: that it is

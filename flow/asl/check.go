@@ -25,6 +25,7 @@ type checker struct {
 
 	machineLanguage queryLanguage
 	language        queryLanguage // of the state being read
+	patterns        int           // instructions of all regular expressions so far
 	reverting       bool          // what is being read is evaluated when a state is undone
 }
 

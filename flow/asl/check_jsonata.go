@@ -40,10 +40,18 @@ func (c *checker) isExpression(n *node) bool {
 
 // expression reads an expression.
 func (c *checker) expression(n *node) {
+	if c.patterns > jsonata.MaxPatterns {
+		return // there is an error already
+	}
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Str, expressionStart), expressionEnd)
 	e, err := jsonata.Parse(text)
 	if broken, ok := errors.AsType[*jsonata.ParseError](err); ok {
 		c.add(ruleJSONata, n, c.within(n, broken.Offset), "", nameOf(n)+": "+broken.Message)
+		return
+	}
+	if c.patterns += e.Patterns(); c.patterns > jsonata.MaxPatterns {
+		c.add(ruleJSONata, n, n.At, "lower their repetitions",
+			fmt.Sprintf("the regular expressions of the definition compile to more than %d instructions", jsonata.MaxPatterns))
 		return
 	}
 	n.Means = e

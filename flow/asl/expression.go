@@ -47,6 +47,9 @@ func (d *datum) look() (any, *fault) {
 
 // find returns what a path names, or why it is not there.
 func (v *view) find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *fault) {
+	if v.walk.ask.Done() {
+		return nil, nil, interrupted
+	}
 	doc, f := v.document(path)
 	if f != nil {
 		return nil, nil, f

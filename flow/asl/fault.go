@@ -66,6 +66,9 @@ func limitFault(what string) *fault {
 	}
 }
 
+// interrupted ends the evaluation of what nobody wants any more.
+var interrupted = runtimeFault("the evaluation was interrupted")
+
 // taskFault returns the fault that a failed task, or a failed child flow, is to
 // the language.
 func taskFault(failure *atom.Failure, what string) *fault {

@@ -81,6 +81,7 @@ func (w *walk) enter(s *state, input *datum) {
 	w.state, w.input, w.enteredAt = s, input, w.ask.Now
 	w.tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
 	w.broken, w.brokeAt = false, 0
+	w.growth.Steps++
 	w.spent += jsonata.MaxSteps - w.steps
 	w.steps, w.before = jsonata.MaxSteps, w.last
 	if w.ask.Quiet {
@@ -196,6 +197,9 @@ func (w *walk) stopped() {
 		}
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
+	if failure := w.ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit { // nobody wanted that
+		e.Type = "ExecutionFailed"
+	}
 	if failure := w.ask.Cause.Failure; failure != nil {
 		f := taskFault(failure, "")
 		f.bare = f.bare || failure.Code == atom.CodeCancelled // nobody gave it another name

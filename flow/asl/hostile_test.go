@@ -35,15 +35,16 @@ func hostile() map[string]string {
 			fill(`{"StartAt": "A", "States": {"A": {"Type": "Pass", "Comment": "%d %d", "End": true}}}`) + `]}`),
 		"labels": machineOf(`"A": {"Type": "Parallel", "End": true, "Branches": [` +
 			fill(`{"StartAt": "B%d", "States": {"B%[1]d": {"Type": "Map", "Label": "%d", "Label": "L", "ItemProcessor": {}}}}`) + `]}`),
-		"fields":        machineOf(`"A": {"Type": "Succeed", ` + fill(`"Coment%d": %d`) + `}`),
-		"members":       machineOf(`"A": {"Type": "Pass", "Parameters": {` + fill(`"a%d.$": "$.a", "a%[1]d": %d`) + `}, "End": true}`),
-		"retriers":      machineOf(`"A": {"Type": "Task", "Resource": "a:b", "End": true, "Retry": [` + fill(`{"ErrorEquals": ["E%d", "E%d"]}`) + `]}`),
-		"errors":        machineOf(`"A": {"Type": "Task", "Resource": "a:b", "End": true, "Retry": [{"ErrorEquals": [` + fill(`"E%d", "E%d"`) + `]}]}`),
-		"placeholders":  machineOf(`"A": {"Type": "Pass", "InputPath": "` + strings.Repeat("${", 400_000) + `", "End": true}`),
-		"deep":          machineOf(`"A": {"Type": "Pass", "Parameters": ` + strings.Repeat(`{"a":`, 190) + `1` + strings.Repeat(`}`, 190) + `, "End": true}`),
-		"deep branches": deepBranches(),
-		"brackets":      strings.Repeat(`[`, 900_000),
-		"line breaks":   machineOf(`"A": {"Type": "Succeed", ` + strings.Repeat("\n", 500_000) + fill(`"Coment%d": %d`)[:300_000] + `}`),
+		"fields":              machineOf(`"A": {"Type": "Succeed", ` + fill(`"Coment%d": %d`) + `}`),
+		"members":             machineOf(`"A": {"Type": "Pass", "Parameters": {` + fill(`"a%d.$": "$.a", "a%[1]d": %d`) + `}, "End": true}`),
+		"retriers":            machineOf(`"A": {"Type": "Task", "Resource": "a:b", "End": true, "Retry": [` + fill(`{"ErrorEquals": ["E%d", "E%d"]}`) + `]}`),
+		"errors":              machineOf(`"A": {"Type": "Task", "Resource": "a:b", "End": true, "Retry": [{"ErrorEquals": [` + fill(`"E%d", "E%d"`) + `]}]}`),
+		"placeholders":        machineOf(`"A": {"Type": "Pass", "InputPath": "` + strings.Repeat("${", 400_000) + `", "End": true}`),
+		"deep":                machineOf(`"A": {"Type": "Pass", "Parameters": ` + strings.Repeat(`{"a":`, 190) + `1` + strings.Repeat(`}`, 190) + `, "End": true}`),
+		"deep branches":       deepBranches(),
+		"brackets":            strings.Repeat(`[`, 900_000),
+		"regular expressions": `{"QueryLanguage": "JSONata", ` + machineOf(`"A": {"Type": "Pass", "Output": [` + fill(`"{%% /(((a{20}){20}){20}){2}%d/ %%}", %d`) + `], "End": true}`)[1:],
+		"line breaks":         machineOf(`"A": {"Type": "Succeed", ` + strings.Repeat("\n", 500_000) + fill(`"Coment%d": %d`)[:300_000] + `}`),
 	}
 }
 
@@ -70,5 +71,22 @@ func TestHostile(t *testing.T) {
 		if len(problems) > 3*asl.MaxProblems {
 			t.Errorf("%s: %d problems", name, len(problems))
 		}
+	}
+}
+
+// TestPatterns shows that the regular expressions of a definition are bounded
+// together: each of these compiles to 16,000 instructions.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	definition := func(n int) []byte {
+		outputs := strings.TrimSuffix(strings.Repeat(`"{% /((((a{20}b){20}){20}){2})/ %}", `, n), ", ")
+		return []byte(`{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "Output": [` + outputs + `], "End": true}}}`)
+	}
+	if problems := asl.Validate("d", definition(20)); len(problems) > 0 {
+		t.Error(problems)
+	}
+	problems := asl.Validate("d", definition(20_000))
+	if len(problems) != 1 || !strings.Contains(problems[0].Message, "more than 500000 instructions") {
+		t.Error(problems)
 	}
 }

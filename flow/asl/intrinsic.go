@@ -44,6 +44,9 @@ func (e *intrinsic) evaluate(v *view) (any, *fault) {
 			return nil, f
 		}
 	}
+	if v.walk.ask.Done() {
+		return nil, interrupted
+	}
 	value, err := e.function.call(args, v.walk.random)
 	if err != nil {
 		return nil, localFault(statesIntrinsicFailure, functionError+"%v", e.text, err)

@@ -16,7 +16,7 @@ const (
 	maxVariables  = 384 << 10 // bytes of all variables that a state can see
 	maxNameLength = 80        // of states and variables
 	maxValueDepth = 500       // of data that is looked into
-	maxShown      = 32 << 10  // bytes of a value told in a cause
+	maxShown      = 32 << 10  // bytes of a value or of an error of an expression told in a cause
 	maxCandidates = 500       // names among which the one that was meant is looked for
 	stepBudget    = 500       // states that one answer walks through
 )

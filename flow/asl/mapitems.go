@@ -37,7 +37,7 @@ const childrenPerAnswer = 500
 // the page is not begun is read again: the place is kept behind the last that was.
 func (r *mapRun) batches(page *ItemPage) *fault {
 	begun, spent := 0, 0
-	for len(page.Items) > 0 && !r.enough() {
+	for len(page.Items) > 0 && !r.enough() && !r.ask.Done() {
 		if r.Open >= r.set.Slots || begun == childrenPerAnswer || spent >= jsonata.MaxSteps {
 			return nil
 		}

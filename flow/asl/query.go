@@ -67,7 +67,7 @@ func (q *query) evaluate(v *view) (jsonata.Value, *fault) {
 	case failed && wrong.Code == jsonata.LimitCode:
 		return jsonata.Value{}, q.fault("threw an error during evaluation: " + wrong.Message)
 	case failed:
-		return jsonata.Value{}, q.fault("threw an error during evaluation. " + wrong.Error())
+		return jsonata.Value{}, q.fault("threw an error during evaluation. " + cutOff(wrong.Error()))
 	case value.Kind() == jsonata.Undefined:
 		return value, q.fault("returned nothing (undefined).")
 	case value.Kind() == jsonata.Function:
@@ -86,7 +86,8 @@ type querying struct {
 func (w *walk) querying() *querying {
 	if w.queries == nil {
 		q := &querying{}
-		q.env = jsonata.Environment{Now: w.ask.Now, Random: w.random, Steps: &w.steps, Variable: func(name string) (value jsonata.Value, ok bool) {
+		q.env = jsonata.Environment{Now: w.ask.Now, Random: w.random, Steps: &w.steps, Interrupted: w.ask.Interrupted}
+		q.env.Variable = func(name string) (value jsonata.Value, ok bool) {
 			if name == "states" {
 				return q.states, true
 			}
@@ -99,7 +100,7 @@ func (w *walk) querying() *querying {
 				q.broken = f
 			}
 			return value, true
-		}}
+		}
 		w.queries = q
 	}
 	return w.queries
@@ -195,7 +196,11 @@ func (q *query) whole(v *view, least, most int64) (int64, *fault) {
 
 // shown returns a value as causes tell it.
 func shown(d *datum) string {
-	text := d.encoded().String()
+	return cutOff(d.encoded().String())
+}
+
+// cutOff returns as much of a text as causes tell.
+func cutOff(text string) string {
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
 	}

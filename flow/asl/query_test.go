@@ -100,6 +100,15 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// TestQueryLongFault shows that an expression cannot fail with a text of megabytes.
+func TestQueryLongFault(t *testing.T) {
+	t.Parallel()
+	got := ending(simulate(t, parse(t, queried(`{"Type": "Pass", "Output": "{% $error($pad('', 3000000, 'x')) %}", "End": true}`)), `{}`, nil))
+	if len(got) > 34<<10 || !strings.Contains(got, "threw an error") {
+		t.Errorf("%d bytes, which begin with %.300s", len(got), got)
+	}
+}
+
 // TestQueryFaults shows what is said of expressions that go wrong, and where.
 func TestQueryFaults(t *testing.T) {
 	t.Parallel()

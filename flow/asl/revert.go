@@ -63,7 +63,7 @@ func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	if s.revert.arguments == nil {
 		return report.encoded(), nil
 	}
-	w := &walk{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now}, state: s, steps: jsonata.MaxSteps}
+	w := &walk{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now, Interrupted: ask.Interrupted}, state: s, steps: jsonata.MaxSteps}
 	if n, err := readNote(ask.Spec.Note); err == nil {
 		w.enteredAt = n.at
 	}

@@ -227,6 +227,9 @@ func (w *walk) run(s *state, input *datum) {
 			w.growth.More = (&note{state: s.name, at: w.ask.Now, last: w.last, visits: w.visits, input: input}).encode()
 			return
 		}
+		if w.ask.Done() {
+			return
+		}
 		w.enter(s, input)
 		out, f := w.visit()
 		if s, input = w.settle(out, f); input == nil {

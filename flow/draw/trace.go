@@ -3,6 +3,8 @@ package draw
 import (
 	"strconv"
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // A Trace is how a run came to fail: the steps that failed, what they were
@@ -190,5 +192,5 @@ func oneLine(s string, most int) string {
 			break
 		}
 	}
-	return strings.ReplaceAll(printable(s), "\n", " ")
+	return visible.Line(s)
 }

@@ -3,7 +3,8 @@ package draw
 import (
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // A tree is a view's nodes and groups in their nesting, under names that every
@@ -73,13 +74,5 @@ func (t *tree) inside(group string, indent int, w writer) {
 	}
 }
 
-// printable returns s with blanks for the control characters that no language of
-// pictures has a way to write.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// printable returns s as a reader can see it, with its line breaks.
+func printable(s string) string { return strings.ReplaceAll(visible.Lines(s), "\t", " ") }

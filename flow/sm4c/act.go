@@ -100,7 +100,7 @@ func (w *walk) read(e *expression) (any, *fault) {
 	if f != nil {
 		return nil, f
 	}
-	return e.evaluate(input)
+	return e.evaluate(w.ask.Interrupted, input)
 }
 
 // settle ends the innermost action with a result: a fault is first shown to its

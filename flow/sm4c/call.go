@@ -17,7 +17,7 @@ func (w *walk) arguments(a *action) (map[string]any, *fault) {
 	if f != nil {
 		return nil, f
 	}
-	value, f := a.arguments.resolve(input)
+	value, f := a.arguments.resolve(w.ask.Interrupted, input)
 	object, _ := value.(map[string]any)
 	return object, f
 }
@@ -32,7 +32,7 @@ func (w *walk) invokeFunction(a *action) step {
 		input, f := w.seen().value()
 		var value any
 		if f == nil {
-			value, f = formula.evaluate(input, args)
+			value, f = formula.evaluate(w.ask.Interrupted, input, args)
 		}
 		if f != nil {
 			return w.settle(failed(f))

@@ -95,7 +95,11 @@ func (c *checker) read() *node {
 		if broken.Deep {
 			rule = ruleNesting
 		}
-		c.add(rule, nil, broken.Offset, "", broken.Problem)
+		problem := broken.Problem
+		if len(c.loaded) > 0 { // it may be any file: nothing is said of what is in it
+			problem = "the document is not valid JSON"
+		}
+		c.add(rule, nil, broken.Offset, "", problem)
 		return nil
 	}
 	if root.Kind != jsontext.Object && len(c.loaded) == 0 {

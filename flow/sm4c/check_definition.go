@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/jq"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // typeOf returns the type of a function, by its name alone: functions are told
@@ -51,9 +52,12 @@ func (functionDemand) check(c *checker, n *node) {
 
 // api checks that an OpenAPI document has an operation.
 func (c *checker) api(operation *node, uri, id string) {
-	doc, _ := c.resource(operation, uri, c.apis)
+	doc, from := c.resource(operation, uri, c.apis)
 	if doc == nil {
 		return
+	}
+	if get(doc, "openapi") != nil && from.file == uri {
+		c.from(from, func() { c.repeated(doc) })
 	}
 	var names []string
 	if paths := get(doc, "paths"); paths != nil {
@@ -65,7 +69,7 @@ func (c *checker) api(operation *node, uri, id string) {
 	}
 	if !slices.Contains(names, id) {
 		at := operation.Within(c.source.text, len(uri)+1)
-		c.add(ruleReference, operation, at, didYouMean(id, names), fmt.Sprintf("%s has no operation %s", quote(uri), quote(id)))
+		c.add(ruleReference, operation, at, didYouMean(id, names), fmt.Sprintf("%s has no operation %s", quote(redact.URL(uri)), quote(id)))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ func (w *walk) send(a *action) result {
 	}
 	var data any = map[string]any{}
 	if a.expression != nil {
-		if data, f = a.expression.evaluate(input); f != nil {
+		if data, f = a.expression.evaluate(w.ask.Interrupted, input); f != nil {
 			return failed(f)
 		}
 	}
@@ -139,7 +140,7 @@ func (w *walk) send(a *action) result {
 		e["type"] = d.name
 	}
 	if d.source == "" {
-		e["source"] = "sm4c/" + w.machine.title
+		e["source"] = "sm4c/" + url.PathEscape(w.machine.title) // a URI-reference
 	}
 	if f := w.attribute(e, a, input); f != nil {
 		return failed(f)
@@ -159,7 +160,7 @@ func (w *walk) send(a *action) result {
 func (w *walk) attribute(e map[string]any, a *action, input any) *fault {
 	for i := range a.attributes {
 		name := a.attributes[i].name
-		value, f := a.attributes[i].value.resolve(input)
+		value, f := a.attributes[i].value.resolve(w.ask.Interrupted, input)
 		if f != nil {
 			return f
 		}

@@ -11,13 +11,14 @@ import (
 
 // known is what correlations depend on, as it was when the walk began.
 type known struct {
-	data *datum
-	keys map[string]string
+	data  *datum
+	keys  map[string]string
+	until func() bool // see [flow.Ask.Interrupted]
 }
 
 // noteKnown keeps what the run's memory was before the walk changes it.
 func (w *walk) noteKnown() {
-	w.before = known{w.run.data, maps.Clone(w.run.keys)}
+	w.before = known{w.run.data, maps.Clone(w.run.keys), w.ask.Interrupted}
 }
 
 // label sets and takes away labels for what has changed.
@@ -35,7 +36,7 @@ func (w *walk) label() {
 		was = w.machine.topics(w.before)
 	}
 	if !ended {
-		is = w.machine.topics(known{w.run.data, w.run.keys})
+		is = w.machine.topics(known{w.run.data, w.run.keys, w.ask.Interrupted})
 	}
 	labels := map[string]string{}
 	for topic := range was {
@@ -81,7 +82,7 @@ func (c *correlation) wants(k known) (string, bool) {
 	if f != nil {
 		return "", false
 	}
-	value, f := c.value.resolve(data)
+	value, f := c.value.resolve(k.until, data)
 	text, ok := value.(string)
 	return text, ok && f == nil
 }

@@ -61,12 +61,12 @@ func (d *datum) encoded() (atom.Value, *fault) {
 
 // evaluate runs an expression that reads: no output is null, and more than one a
 // fault.
-func (e *expression) evaluate(input any, variables ...any) (any, *fault) {
-	result, f := e.run(input, variables...)
+func (e *expression) evaluate(until func() bool, input any, variables ...any) (any, *fault) {
+	result, f := e.run(until, input, variables...)
 	return result.Value, f
 }
 
-func (e *expression) run(input any, variables ...any) (jq.Result, *fault) {
+func (e *expression) run(until func() bool, input any, variables ...any) (jq.Result, *fault) {
 	program := e
 	for program.fn != nil {
 		program = program.fn
@@ -74,7 +74,7 @@ func (e *expression) run(input any, variables ...any) (jq.Result, *fault) {
 	if program.args && !e.args { // ${ fn:name }
 		variables = []any{map[string]any{}}
 	}
-	result, err := program.program.Run(input, variables...)
+	result, err := program.program.RunUntil(until, input, variables...)
 	switch {
 	case err != nil:
 		return result, expressionFault("%s: %v", e.where, err)
@@ -85,14 +85,14 @@ func (e *expression) run(input any, variables ...any) (jq.Result, *fault) {
 }
 
 // resolve returns a template's value for an input.
-func (t *template) resolve(input any, variables ...any) (any, *fault) {
+func (t *template) resolve(until func() bool, input any, variables ...any) (any, *fault) {
 	switch {
 	case t.expression != nil:
-		return t.expression.evaluate(input, variables...)
+		return t.expression.evaluate(until, input, variables...)
 	case t.object:
 		object := make(map[string]any, len(t.members))
 		for i := range t.members {
-			v, f := t.members[i].value.resolve(input, variables...)
+			v, f := t.members[i].value.resolve(until, input, variables...)
 			if f != nil {
 				return nil, f
 			}
@@ -102,7 +102,7 @@ func (t *template) resolve(input any, variables ...any) (any, *fault) {
 	case t.list != nil:
 		list := make([]any, len(t.list))
 		for i := range t.list {
-			v, f := t.list[i].resolve(input, variables...)
+			v, f := t.list[i].resolve(until, input, variables...)
 			if f != nil {
 				return nil, f
 			}

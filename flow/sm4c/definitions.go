@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // kind tells apart what a machine defines by name.
@@ -136,6 +137,11 @@ func (c *checker) document(uri *node, k kind) ([]*node, source) {
 		})
 		return nil, from
 	}
+	if named := func(n *node) bool { return get(n, "name") != nil }; len(doc.Items) > 0 && !slices.ContainsFunc(doc.Items, named) {
+		c.from(from, func() { c.valuef(ruleType, doc, "no element of the document is a %s", k) }) // it may be any file: its words stay unsaid
+		return nil, from
+	}
+	c.from(from, func() { c.repeated(doc) })
 	return doc.Items, from
 }
 
@@ -155,27 +161,23 @@ func (c *checker) resource(at *node, uri string, load Loader) (*node, source) {
 		}
 	}
 	if load == nil || len(c.loaded) == maxDocuments {
-		c.fixf(ruleLoad, at, "write what it has here", "%s: documents are not loaded here, not %s either", nameOf(at), quote(uri))
+		c.fixf(ruleLoad, at, "write what it has here", "%s: documents are not loaded here, not %s either", nameOf(at), quote(redact.URL(uri)))
 		return nil, c.source
 	}
 	body, err := load(uri)
 	switch {
 	case err != nil:
-		c.valuef(ruleLoad, at, "%s cannot be loaded: %v", quote(uri), err)
+		c.valuef(ruleLoad, at, "%s cannot be loaded: %v", quote(redact.URL(uri)), err)
 		return nil, c.source
 	case c.size+len(body) > MaxDefinition:
-		c.valuef(ruleSize, at, "the definition has %d bytes with %s; %d is the most", c.size+len(body), quote(uri), MaxDefinition)
+		c.valuef(ruleSize, at, "the definition has %d bytes with %s; %d is the most", c.size+len(body), quote(redact.URL(uri)), MaxDefinition)
 		return nil, c.source
 	}
 	s := source{file: uri, text: body}
 	c.loaded = append(c.loaded, s)
 	c.size += len(body)
 	var doc *node
-	c.from(s, func() {
-		if doc = c.read(); doc != nil {
-			c.repeated(doc)
-		}
-	})
+	c.from(s, func() { doc = c.read() })
 	return doc, s
 }
 

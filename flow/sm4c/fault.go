@@ -20,6 +20,9 @@ const (
 	CodeTimeout    = "SM4C.Timeout"    // the run took longer than its timeout; it has timed out, and not failed
 )
 
+// maxMessage is how many bytes an expression can say about its failure.
+const maxMessage = 32 << 10
+
 // A fault is why an action, or a machine, failed.
 type fault struct {
 	code    string
@@ -34,7 +37,11 @@ func newFault(code, format string, args ...any) *fault {
 }
 
 func expressionFault(format string, args ...any) *fault {
-	return newFault(CodeExpression, format, args...)
+	f := newFault(CodeExpression, format, args...)
+	if len(f.message) > maxMessage {
+		f.message = strings.ToValidUTF8(f.message[:maxMessage], "") + "…"
+	}
+	return f
 }
 
 // object is the fault as error handlers see it. The names in capitals are those

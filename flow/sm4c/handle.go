@@ -54,7 +54,7 @@ func (w *walk) holds(h *handler, shown map[string]any) (bool, *fault) {
 	if f != nil {
 		return false, f
 	}
-	value, f := h.condition.evaluate(shown, data)
+	value, f := h.condition.evaluate(w.ask.Interrupted, shown, data)
 	return value == true, f
 }
 

@@ -39,6 +39,7 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
 	w.remember()
+	w.growth.Steps = int64(stepBudget - w.left)
 	return w.growth
 }
 
@@ -64,7 +65,7 @@ func (w *walk) answer() error {
 	if w.ask.Index < 0 && w.ask.Cause.Kind != flow.Begin && w.mem.stage != calling && w.mem.stage != expiring && w.state() == nil {
 		return fmt.Errorf("sm4c: %s: the definition has no state %q", w.machine.name, w.mem.state)
 	}
-	for next := w.first(); next != nil; {
+	for next := w.first(); next != nil && !w.ask.Done(); {
 		next = next()
 	}
 	return nil
@@ -86,7 +87,11 @@ func (w *walk) first() step {
 	case flow.Overdue:
 		return w.overdue()
 	case flow.Stopped:
-		w.event("MachineStopped", "", nil)
+		if f := cause.Failure; f != nil && f.Code == atom.CodeLimit {
+			w.event("MachineFailed", w.mem.state, map[string]any{"code": f.Code, "message": clip(f.Message)})
+		} else {
+			w.event("MachineStopped", "", nil)
+		}
 		w.over = true
 		return nil
 	default:

@@ -65,7 +65,7 @@ func (w *walk) admits(g *group, event map[string]any) (bool, *fault) {
 	if f != nil {
 		return false, f
 	}
-	holds, f := g.condition.evaluate(event, view)
+	holds, f := g.condition.evaluate(w.ask.Interrupted, event, view)
 	return holds == true, f
 }
 
@@ -122,7 +122,7 @@ func (w *walk) correlates(d *event, e map[string]any) (bool, *fault) {
 			if f != nil {
 				return false, f
 			}
-			value, f := k.value.resolve(data)
+			value, f := k.value.resolve(w.ask.Interrupted, data)
 			if f != nil {
 				return false, f
 			}

@@ -33,7 +33,7 @@ func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	input := any(report)
 	if args := m.actions[number].revert.arguments; args != nil {
 		var f *fault
-		if input, f = args.resolve(report["arguments"], report["result"]); f != nil {
+		if input, f = args.resolve(ask.Interrupted, report["arguments"], report["result"]); f != nil {
 			return nil, fmt.Errorf("sm4c: %s: revert: %s", ask.Path, f.message)
 		}
 	}

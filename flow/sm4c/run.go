@@ -35,7 +35,7 @@ func (w *walk) enter(s *state) step {
 		if s.filter != nil {
 			tree, f := m.data.value()
 			if f == nil {
-				tree, f = s.filter.evaluate(tree)
+				tree, f = s.filter.evaluate(w.ask.Interrupted, tree)
 			}
 			if f != nil {
 				return w.fail(f)
@@ -116,7 +116,7 @@ func (w *walk) decide() step {
 		return w.fail(f)
 	}
 	for t := range s.of(condition) {
-		holds, f := t.condition.evaluate(view)
+		holds, f := t.condition.evaluate(w.ask.Interrupted, view)
 		if f != nil {
 			return w.fail(f)
 		}
@@ -174,7 +174,7 @@ func (w *walk) merge(handler *expression, value any) *fault {
 	if f != nil {
 		return f
 	}
-	result, f := handler.run(data, value)
+	result, f := handler.run(w.ask.Interrupted, data, value)
 	if f != nil || result.Count == 0 {
 		return f
 	}

@@ -16,23 +16,28 @@ var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "con
 // internalUsers says which folders may import each package below internal/.
 // Such a package serves rooms and imports none.
 var internalUsers = map[string][]string{
-	"internal/archtest":     {},                                                            // tests only
-	"internal/childtest":    {},                                                            // tests only
-	"internal/conformance":  {"engine/internal/taskflowtest"},                              // tests only
-	"internal/crashdisk":    {},                                                            // tests only
-	"internal/cron":         {"jobs"},                                                      // when schedules tick
-	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                     // loops of states
-	"internal/awsshape":     {"flow/asl"},                                                  // what services of AWS answer
-	"internal/ecmaregexp":   {"internal/jsonata"},                                          // the regular expressions of JSONata
-	"internal/failpoint":    {"storage", "engine", "cmd"},                                  // where a test may kill the process
-	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                    // the turnstile and the owners' locks of SQLite files
-	"internal/jsonata":      {"flow/asl"},                                                  // a query language of the States Language
-	"internal/jsonpath":     {"flow/asl"},                                                  // the other one, in its dialect
-	"internal/jq":           {"flow/sm4c"},                                                 // the query language of State Machines For Cloud
-	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath"}, // definitions with places, and data
-	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                // which name was meant
-	"internal/testlog":      {},                                                            // a command of .ci/run
-	"internal/postgrestest": {},                                                            // tests only
+	"internal/archtest":     {},                                                                                                   // tests only
+	"internal/childtest":    {},                                                                                                   // tests only
+	"internal/conformance":  {"engine/internal/taskflowtest"},                                                                     // tests only
+	"internal/crashdisk":    {},                                                                                                   // tests only
+	"internal/cron":         {"jobs"},                                                                                             // when schedules tick
+	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                            // loops of states
+	"internal/awsshape":     {"flow/asl"},                                                                                         // what services of AWS answer
+	"internal/ecmaregexp":   {"internal/jsonata"},                                                                                 // the regular expressions of JSONata
+	"internal/failpoint":    {"storage", "engine", "cmd"},                                                                         // where a test may kill the process
+	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                           // the turnstile and the owners' locks of SQLite files
+	"internal/jsonata":      {"flow/asl"},                                                                                         // a query language of the States Language
+	"internal/jsonpath":     {"flow/asl"},                                                                                         // the other one, in its dialect
+	"internal/jq":           {"flow/sm4c"},                                                                                        // the query language of State Machines For Cloud
+	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath", "engine/cloudevents", "engine/worker"}, // definitions with places, and data
+	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                                       // which name was meant
+	"internal/visible":      {"flow/draw", "cmd"},                                                                                 // text from outside, as it is shown
+	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd"},                                           // secrets in URLs and the like
+	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                              // files that a definition names
+	"internal/webscope":     {"cmd"},                                                                                              // what --allow allows
+	"internal/supervisor":   {"engine/tasks"},                                                                                     // ends programs with Ebb
+	"internal/testlog":      {},                                                                                                   // a command of .ci/run
+	"internal/postgrestest": {},                                                                                                   // tests only
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.

@@ -13,7 +13,7 @@ import (
 
 // pureRooms are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
 var pureRooms = []string{
-	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling",
+	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/visible", "internal/redact",
 	"engine/internal/scheduler", "internal/cron",
 }
 

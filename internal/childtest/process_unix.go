@@ -111,7 +111,7 @@ func (p *Process) signal(signal os.Signal) {
 // locked reports whether somebody holds a lock.
 func (p *Process) locked(path string) bool {
 	p.tb.Helper()
-	lock, err := filelock.Open(path)
+	lock, err := filelock.Open(path, nil)
 	if err != nil {
 		p.tb.Fatal(err)
 	}

@@ -21,6 +21,10 @@ func (re *Regexp) Source() string { return re.source }
 // Groups returns how many groups the pattern has.
 func (re *Regexp) Groups() int { return re.groups }
 
+// Instructions returns how many instructions the pattern compiled to, of which
+// each takes about 64 bytes of memory.
+func (re *Regexp) Instructions() int { return len(re.program) }
+
 type operation uint8
 
 const (

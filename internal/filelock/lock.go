@@ -23,22 +23,53 @@ const (
 // at once.
 type Lock struct{ file *os.File }
 
-// Open opens the file, which it creates when it is not there, without locking
-// it.
-func Open(path string) (*Lock, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666) //nolint:gosec // who may use what it guards must be able to lock it; the umask decides
+// Private is the mode of a file that only its owner may use.
+const Private fs.FileMode = 0o600
+
+// Like describes a file whose users a lock is for. An [fs.FileInfo] does.
+type Like interface {
+	Mode() fs.FileMode
+	Sys() any
+}
+
+// ErrForeign is returned for a path that names no regular file, such as a symbolic
+// link: what it leads to is not touched.
+var ErrForeign = errors.New("filelock: not a regular file: remove it")
+
+// Open opens the file without locking it. If the file does not exist, Open creates
+// it for those who may write the file like: with that file's owner if the system
+// lets the process choose one, and whatever the umask. A nil like stands for
+// [Private]. Open follows no symbolic link. A file of this user that other users
+// could open for reading only gets the same mode, as a lock needs no more than that.
+func Open(path string, like Like) (*Lock, error) {
+	f, err := open(path, like)
 	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}
 	return &Lock{f}, nil
 }
 
-// Create makes the file and locks it, or locks the one that is there. It returns
+// Writers returns the mode under which the users who may write a file of mode may
+// read and write, and no other user may do either. Its owner always may.
+func Writers(mode fs.FileMode) fs.FileMode {
+	writes := mode.Perm()&0o222 | Private&0o222
+	return writes | writes<<1
+}
+
+// modeLike returns the mode of a lock beside a file.
+func modeLike(like Like) fs.FileMode {
+	if like == nil {
+		return Private
+	}
+	return Writers(like.Mode())
+}
+
+// Create opens the file as [Open] does and locks it. It returns
 // ErrLocked when another holds it. The lock is that of the file which is found
 // under the path afterwards, whoever deletes files of that name meanwhile.
-func Create(path string) (*Lock, error) {
+func Create(path string, like Like) (*Lock, error) {
 	for {
-		l, err := Open(path)
+		l, err := Open(path, like)
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +85,20 @@ func Create(path string) (*Lock, error) {
 	}
 }
 
+// Write replaces what the file contains. Other processes may read it at any time.
+func (l *Lock) Write(text string) error {
+	if err := l.file.Truncate(0); err != nil {
+		return l.wrap("write", err)
+	}
+	_, err := l.file.WriteAt([]byte(text), 0)
+	return l.wrap("write", err)
+}
+
 // Probe finds out whether somebody holds the lock of the file, which it does not
 // create, and returns ErrLocked if so. Otherwise nobody can take the lock until
 // the returned one is closed or removed, but others may probe it, too.
 func Probe(path string) (*Lock, error) {
-	f, err := os.Open(path)
+	f, err := openThere(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("filelock: %w", err)
 	}

@@ -17,7 +17,7 @@ import (
 // until its input ends.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("FILELOCK_HOLD"); path != "" {
-		l, err := filelock.Create(path)
+		l, err := filelock.Create(path, nil)
 		if err != nil {
 			os.Exit(1)
 		}
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, path string) *filelock.Lock {
 	t.Helper()
-	l, err := filelock.Open(path)
+	l, err := filelock.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestCreateBesideRemove(t *testing.T) {
 		go func() {
 			got := 0
 			for range 300 {
-				l, err := filelock.Create(path)
+				l, err := filelock.Create(path, nil)
 				if errors.Is(err, filelock.ErrLocked) {
 					continue
 				}
@@ -154,7 +154,7 @@ func TestCreateBesideRemove(t *testing.T) {
 
 func TestNoFolder(t *testing.T) {
 	t.Parallel()
-	if _, err := filelock.Create(filepath.Join(t.TempDir(), "none", "lock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := filelock.Create(filepath.Join(t.TempDir(), "none", "lock"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

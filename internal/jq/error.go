@@ -31,11 +31,12 @@ func (e *limitError) Error() string { return e.what }
 func (e *limitError) Unwrap() error { return ErrLimit }
 
 var (
-	errSteps  = &limitError{"the expression takes more steps than it may"}
-	errSize   = &limitError{"the expression builds a value that is larger than it may"}
-	errDepth  = &limitError{"the expression builds a value that nests deeper than it may"}
-	errDigits = &limitError{"a number has more digits than it may"}
-	errIndex  = &limitError{"an array index is larger than it may be"}
+	errSteps       = &limitError{"the expression takes more steps than it may"}
+	errInterrupted = &limitError{"the evaluation was interrupted"}
+	errSize        = &limitError{"the expression builds a value that is larger than it may"}
+	errDepth       = &limitError{"the expression builds a value that nests deeper than it may"}
+	errDigits      = &limitError{"a number has more digits than it may"}
+	errIndex       = &limitError{"an array index is larger than it may be"}
 )
 
 // A runError is what a program failed with while it ran.

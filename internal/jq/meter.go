@@ -11,8 +11,42 @@ import (
 // instruction whether to stop, so the meter is that context; guards charge it
 // for more. It belongs to one goroutine.
 type meter struct {
-	left    int
+	left    int // steps of the slice
+	kept    int // steps for the slices to come
 	regexps map[string]*matcher
+
+	interrupted func() bool // asked at the end of each slice; nil when all is one slice
+	failed      error       // why no step is left
+}
+
+// slice is how many steps are taken before it is asked whether to give up.
+const slice = 20_000
+
+func newMeter(interrupted func() bool) *meter {
+	m := &meter{left: MaxSteps, interrupted: interrupted}
+	if interrupted != nil {
+		m.left, m.kept = slice, MaxSteps-slice
+	}
+	return m
+}
+
+// more begins the next slice. It reports false when no steps are left, or nobody
+// wants the result any more.
+func (m *meter) more() bool {
+	total := m.left + m.kept
+	switch {
+	case m.failed != nil:
+	case total < 0:
+		m.failed = errSteps
+	case m.interrupted():
+		m.failed = errInterrupted
+	default:
+		m.left = min(total, slice)
+		m.kept = total - m.left
+		return true
+	}
+	m.left, m.kept = -1, 0
+	return false
 }
 
 var _ context.Context = (*meter)(nil)
@@ -25,7 +59,7 @@ var spent = func() <-chan struct{} {
 
 // Done counts a step. The channel is closed when there are none left.
 func (m *meter) Done() <-chan struct{} {
-	if m.left--; m.left < 0 {
+	if m.left--; m.left < 0 && !m.more() {
 		return spent
 	}
 	return nil
@@ -33,10 +67,7 @@ func (m *meter) Done() <-chan struct{} {
 
 // Err returns nil as long as there are steps left.
 func (m *meter) Err() error {
-	if m.left < 0 {
-		return errSteps
-	}
-	return nil
+	return m.failed
 }
 
 // Deadline returns none.
@@ -47,9 +78,8 @@ func (m *meter) Value(any) any { return nil }
 
 // charge counts steps, and returns an error when there are none left.
 func (m *meter) charge(steps int) error {
-	if m.left -= steps; m.left < 0 {
-		m.left = -1
-		return errSteps
+	if m.left -= steps; m.left < 0 && !m.more() {
+		return m.failed
 	}
 	return nil
 }
@@ -122,7 +152,7 @@ func (m *meter) weigh(v any) (weight, error) {
 	var w weight
 	if err := w.add(v, 0); err != nil {
 		if m.charge(w.size/stepBytes) != nil {
-			return w, errSteps
+			return w, m.failed
 		}
 		return w, err
 	}

@@ -51,6 +51,12 @@ type Result struct {
 // may share parts with it. The error wraps [ErrLimit] when the evaluation would
 // have gone beyond its bounds.
 func (p *Program) Run(input any, values ...any) (result Result, err error) {
+	return p.RunUntil(nil, input, values...)
+}
+
+// RunUntil is Run, which asks every few thousand steps whether to give up, unless
+// interrupted is nil. What it returns then is of no use.
+func (p *Program) RunUntil(interrupted func() bool, input any, values ...any) (result Result, err error) {
 	if len(values) != p.variables {
 		return Result{}, fmt.Errorf("jq: %d values for %d variables", len(values), p.variables)
 	}
@@ -59,7 +65,7 @@ func (p *Program) Run(input any, values ...any) (result Result, err error) {
 			result, err = Result{}, &runError{fmt.Sprintf("the expression broke jq: %v", broken)}
 		}
 	}()
-	m := &meter{left: MaxSteps}
+	m := newMeter(interrupted)
 	outputs := p.code.RunWithContext(m, input, append([]any{m}, values...)...)
 	for {
 		value, ok := outputs.Next()

@@ -7,21 +7,26 @@ import (
 // An Expression is a compiled expression. Any number of goroutines may evaluate
 // it.
 type Expression struct {
-	text string
-	root node
+	text     string
+	root     node
+	patterns int
 }
 
 // Parse compiles an expression. The error is a [*ParseError].
 func Parse(text string) (*Expression, error) {
-	tree, f := parse(text)
+	tree, patterns, f := parse(text)
 	if f == nil {
 		var root node
 		if root, f = lower(tree); f == nil {
-			return &Expression{text, root}, nil
+			return &Expression{text, root, patterns}, nil
 		}
 	}
 	return nil, &ParseError{Code: f.code, Message: f.text(), Offset: f.at}
 }
+
+// Patterns returns how many instructions the regular expressions in it compiled
+// to, which is at most [MaxPatterns].
+func (e *Expression) Patterns() int { return e.patterns }
 
 // Text returns the expression as it was parsed.
 func (e *Expression) Text() string { return e.text }
@@ -40,6 +45,9 @@ type Environment struct {
 	// Steps is how many steps may be taken. Evaluate takes away those that it
 	// took. nil is MaxSteps.
 	Steps *int
+	// Interrupted is asked every few thousand steps whether to give up; nil never does.
+	// The error is then of no use.
+	Interrupted func() bool
 }
 
 // inputName is the name under which the outermost frame has the input.
@@ -58,7 +66,11 @@ func (e *Expression) Evaluate(env *Environment) (Value, error) {
 	r.steps, r.now, r.random = MaxSteps, env.Now, env.Random
 	if env.Steps != nil {
 		r.steps = *env.Steps
-		defer func() { *env.Steps = max(0, r.steps) }()
+		defer func() { *env.Steps = max(0, r.steps+r.kept) }()
+	}
+	if env.Interrupted != nil {
+		r.interrupted = env.Interrupted
+		r.cut()
 	}
 	host.outer, host.host, host.names, host.values = builtins, env, inputName, all.values[:]
 	host.values[0] = env.Input.v

@@ -1,6 +1,7 @@
 package jsonata
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"unicode/utf16"
@@ -52,8 +53,9 @@ func (t *token) is(operator string) bool { return t.kind == operatorToken && t.t
 
 // A lexer cuts an expression into tokens.
 type lexer struct {
-	text string
-	pos  int
+	text     string
+	pos      int
+	patterns int // instructions of the regular expressions so far
 }
 
 // longOperators come before those that they begin with.
@@ -242,6 +244,10 @@ func (l *lexer) flags(t token, pattern string) (token, *fault) {
 	re, err := ecmaregexp.Compile(pattern, flags)
 	if err != nil {
 		return t, &fault{code: "S0303", at: t.at, message: err.Error()}
+	}
+	if l.patterns += re.Instructions(); l.patterns > MaxPatterns {
+		message := fmt.Sprintf("the regular expressions compile to more than %d instructions; lower their repetitions", MaxPatterns)
+		return t, &fault{code: "S0303", at: t.at, message: message}
 	}
 	t.kind, t.regex = regexToken, re
 	return t, nil

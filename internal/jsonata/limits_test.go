@@ -156,3 +156,12 @@ func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 		}
 	}
 }
+
+// TestPatterns shows that the regular expressions of one expression are bounded
+// together.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	if _, err := jsonata.Parse("[1" + strings.Repeat(", /((((a{20}b){20}){20}){2})/", 5000) + "]"); err == nil || !strings.Contains(err.Error(), "500000 instructions") {
+		t.Error(err)
+	}
+}

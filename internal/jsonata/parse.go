@@ -11,6 +11,9 @@ const (
 	MaxLength = 256 << 10
 	// MaxNesting is how deep an expression may nest.
 	MaxNesting = 1000
+	// MaxPatterns is how many instructions the regular expressions of an
+	// expression may compile to together.
+	MaxPatterns = 500_000
 )
 
 // A parser reads expressions by the binding powers of their operators (top-down
@@ -30,22 +33,24 @@ var bindings = map[string]int{
 // known are the operators that bind nothing on their left.
 var known = map[string]bool{"]": true, "}": true, ")": true, ",": true, ";": true, ":": true, "..": true, "|": true, "**": true}
 
-func parse(text string) (*syntax, *fault) {
+// parse returns the tree of an expression, and how many instructions its
+// regular expressions have.
+func parse(text string) (*syntax, int, *fault) {
 	if len(text) > MaxLength {
-		return nil, &fault{code: "S0201", message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(text), MaxLength)}
+		return nil, 0, &fault{code: "S0201", message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(text), MaxLength)}
 	}
 	p := &parser{lexer: lexer{text: text}}
 	if f := p.advance(false); f != nil {
-		return nil, f
+		return nil, 0, f
 	}
 	tree, f := p.expression(0)
 	if f != nil {
-		return nil, f
+		return nil, 0, f
 	}
 	if p.next.kind != endToken {
-		return nil, &fault{code: "S0201", at: p.next.at, token: p.next.shown()}
+		return nil, 0, &fault{code: "S0201", at: p.next.at, token: p.next.shown()}
 	}
-	return tree, nil
+	return tree, p.lexer.patterns, nil
 }
 
 // advance moves on to the next token.

@@ -30,26 +30,61 @@ const LimitCode = "U1001"
 
 // Limits that were passed, in the words of AWS.
 var (
-	errSteps = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
-	errSize  = &fault{code: LimitCode, message: "Expression evaluation memory limit exceeded: Check for excessive memory usage"}
+	errSteps       = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
+	errSize        = &fault{code: LimitCode, message: "Expression evaluation memory limit exceeded: Check for excessive memory usage"}
+	errInterrupted = &fault{code: LimitCode, message: "the evaluation was interrupted"}
+
 	errDepth = &fault{code: LimitCode, message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive."}
 )
 
 // A run is one evaluation.
 type run struct {
-	steps  int // left
+	steps  int // left, of the slice
+	kept   int // left for the slices to come
 	depth  int
 	broken *fault // a limit that was passed; the evaluation is over
 	now    time.Time
 	random func() uint64
+
+	interrupted func() bool // asked at the end of each slice; nil when all is one slice
 }
+
+// slice is how many steps are taken before it is asked whether to give up: about a
+// millisecond.
+const slice = 10_000
 
 // work takes steps from those that are left. Whoever works in a loop without
 // evaluating anything looks at broken now and then.
 func (r *run) work(steps int) {
 	if r.steps -= steps; r.steps < 0 {
-		r.stop(errSteps)
+		r.sliceEnded()
 	}
+}
+
+// sliceEnded begins the next slice, unless there are no steps left, or nobody wants
+// the result any more.
+func (r *run) sliceEnded() {
+	switch r.unite(); {
+	case r.steps < 0:
+		r.stop(errSteps)
+	case r.interrupted():
+		r.stop(errInterrupted)
+		r.steps = -1
+	default:
+		r.cut()
+	}
+}
+
+// cut keeps all but one slice of the steps.
+func (r *run) cut() {
+	r.kept = max(0, r.steps-slice)
+	r.steps -= r.kept
+}
+
+// unite makes one slice of all steps.
+func (r *run) unite() {
+	r.steps += r.kept
+	r.kept = 0
 }
 
 func (r *run) stop(limit *fault) {
@@ -121,7 +156,11 @@ func (r *run) evaluate(n node, input any, env *frame) (any, error) {
 
 // match finds a regular expression in a text; what it costs is paid for.
 func (r *run) match(re *ecmaregexp.Regexp, text string, from int) ([]int, error) {
+	r.unite()
 	at, err := re.Match(text, from, &r.steps)
+	if r.interrupted != nil {
+		r.cut()
+	}
 	if errors.Is(err, ecmaregexp.ErrBudget) {
 		r.stop(errSteps)
 		return nil, r.broken

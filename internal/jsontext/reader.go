@@ -370,3 +370,24 @@ func (r *Reader) skipString() {
 	}
 	r.pos = len(r.text)
 }
+
+// Depth returns how deep arrays and objects nest in a text. It trusts that the text
+// is JSON.
+func Depth(text []byte) int {
+	r := NewReader(text)
+	depth, deepest := 0, 0
+	for r.pos < len(r.text) {
+		switch r.text[r.pos] {
+		case '"':
+			r.skipString()
+			continue
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+		r.pos++
+	}
+	return deepest
+}

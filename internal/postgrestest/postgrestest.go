@@ -56,7 +56,8 @@ func Database(tb testing.TB) string {
 }
 
 // SetClock lets the server say another time to all who ask in a database, which is to
-// be the test's own: so much later than it is. Where the test's user may not do that
+// be the test's own: so much later than it is. Called again it steps, for statements too that
+// were prepared after the first time. Where the test's user may not do that
 // it is skipped.
 func SetClock(tb testing.TB, dsn string, ahead time.Duration) {
 	tb.Helper()
@@ -68,9 +69,13 @@ func SetClock(tb testing.TB, dsn string, ahead time.Duration) {
 	if !super {
 		tb.Skip("needs a superuser, who may set a database's clock: name one in EBB_TEST_POSTGRES")
 	}
-	_, err := conn.Exec(ctx, fmt.Sprintf(`ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO true_clock;
+	_, err := conn.Exec(ctx, fmt.Sprintf(`DO $do$ BEGIN IF to_regclass('public.clock_step') IS NULL THEN
+CREATE TABLE public.clock_step AS SELECT interval '0' AS step;
+ALTER FUNCTION pg_catalog.clock_timestamp() RENAME TO true_clock;
 CREATE FUNCTION pg_catalog.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
-$$ SELECT pg_catalog.true_clock() + interval '%d microseconds' $$`, ahead.Microseconds()))
+$$ SELECT pg_catalog.true_clock() + (SELECT step FROM public.clock_step) $$;
+END IF; END $do$;
+UPDATE public.clock_step SET step = interval '%d microseconds'`, ahead.Microseconds()))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,7 +21,9 @@ var errServerBackup = errors.New("sqlstore: a database on a server is backed up 
 //
 // In the copy every run is without a live owner. Whoever goes on with a run in
 // the copy, and with the same run here, has it done twice.
-func Backup(ctx context.Context, dsn, file string) error {
+//
+// The copy has the mode of a new database, see [FolderMode].
+func Backup(ctx context.Context, dsn, file string, opts ...Option) error {
 	if isServer(dsn) {
 		return errServerBackup
 	}
@@ -30,6 +32,18 @@ func Backup(ctx context.Context, dsn, file string) error {
 		return err
 	}
 	s := &Store{file: db, readOnly: true}
+	for _, opt := range opts {
+		opt(s)
+	}
+	mode, err := newMode(file, s.shared)
+	if err != nil {
+		return fmt.Errorf("sqlstore: back up to %s: %w", file, err)
+	}
+	return s.backUp(ctx, file, mode)
+}
+
+func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error {
+	db := s.file
 	mode, err := s.look(ctx, false)
 	if err != nil && !errors.Is(err, ErrOlder) {
 		return failed(db, "open", err)
@@ -41,7 +55,10 @@ func Backup(ctx context.Context, dsn, file string) error {
 	if err != nil {
 		return fmt.Errorf("sqlstore: back up to %s: %w", file, err)
 	}
-	err = copyTo(ctx, db, mode, part.Name())
+	err = part.Chmod(perm)
+	if err == nil {
+		err = copyTo(ctx, db, mode, part.Name())
+	}
 	if err == nil { // SQLite leaves it to its caller to make the copy durable
 		err = part.Sync()
 	}

@@ -25,19 +25,26 @@ const (
 	conflictWait  = 2 * time.Millisecond
 )
 
-// write sets the results of a batch.
-func (w *writer) write(ctx context.Context, s *session, batch []*write) {
+// write sets the results of a batch. It returns the last of it that were not begun, as
+// the one who led gave up waiting for the turn.
+func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []*write) {
 	if batch[0].bare {
 		batch[0].err = failed(w.place, "read", batch[0].do(ctx, s))
-		return
+		return nil
 	}
 	batch, spoilt, err := w.transact(ctx, s, batch)
+	if errors.Is(err, errNoTurn) {
+		batch[0].err = err
+		return batch[1:]
+	}
 	if spoilt && err == nil && len(batch) > 1 {
 		// One of them wrote something and then failed. It is looked for by halves, so
 		// that the others go on.
-		w.write(ctx, s, batch[:len(batch)/2])
-		w.write(ctx, s, batch[len(batch)/2:])
-		return
+		half := len(batch) / 2
+		if left := w.write(ctx, s, batch[:half]); len(left) > 0 {
+			return batch[half-len(left):]
+		}
+		return w.write(ctx, s, batch[half:])
 	}
 	rings := nobody
 	for _, one := range batch {
@@ -54,6 +61,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) {
 	if rings != nobody { // once for all: whoever is woken looks for all that was committed
 		w.ring(rings)
 	}
+	return nil
 }
 
 // transact runs a batch in one transaction, and again when the database could not
@@ -82,7 +90,7 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 	if err := w.mend(ctx, s); err != nil {
 		return all, false, err
 	}
-	if err := w.turns.enter(); err != nil {
+	if err := w.turns.enter(all[0].done); err != nil {
 		return all, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
 	}
 	defer func() {
@@ -93,7 +101,11 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 		w.pace.left(wanted)
 	}()
 	if err := w.begin(ctx, s); err != nil {
-		return all, false, failed(w.place, "begin", err)
+		err = failed(w.place, "begin", err)
+		if t, is := w.turns.(*turnstile); is && busy(err) {
+			err = fmt.Errorf("%w: %s", err, t.way)
+		}
+		return all, false, err
 	}
 	ended := false
 	defer func() {
@@ -293,6 +305,10 @@ func (w *writer) rollback(ctx context.Context, s *session) error {
 // commit makes the transaction durable. An error that wraps storage.ErrUnsure
 // leaves open whether it is; after any other it is not.
 func (w *writer) commit(ctx context.Context, s *session) error {
+	if err := w.files.check(); err != nil {
+		w.breakDown(err)
+		return errors.Join(err, w.rollback(ctx, s))
+	}
 	var err error
 	for range busyTries {
 		if err = s.run(ctx, "COMMIT"); !busy(err) {
@@ -308,9 +324,9 @@ func (w *writer) commit(ctx context.Context, s *session) error {
 	case !undecided(err):
 		return errors.Join(failed(w.place, "commit", err), w.rollback(ctx, s))
 	case codeOf(err) != 0:
-		err = failed(w.place, "commit", err)
+		err = fmt.Errorf("%w: %w", ErrBroken, failed(w.place, "commit", err))
 		w.breakDown(err)
-		return fmt.Errorf("%w: %w: %w", storage.ErrUnsure, ErrBroken, err)
+		return fmt.Errorf("%w: %w", storage.ErrUnsure, err)
 	default:
 		return fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
 	}

@@ -74,12 +74,12 @@ func (c *claims) drop(id string) {
 	delete(c.later, id)
 }
 
-const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = ? WHERE n = ?`
+const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = ?, trial = trial - trial % 2 + ? WHERE n = ?`
 
 // take raises the fence of a run that nobody alive owns, for the owner, who may
 // be nobody. The row is changed likewise. When it had a dead owner, all that the
 // dead one had is freed, and its lock is returned, to be removed after the commit.
-func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string) (dead *filelock.Lock, err error) {
+func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string, trial storage.Trial) (dead *filelock.Lock, err error) {
 	if row.Owner != "" {
 		var alive bool
 		dead, alive, err = s.inherit(ctx, w, row.Owner)
@@ -95,7 +95,7 @@ func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string)
 	if owner != "" {
 		row.Due = moment{}
 	}
-	_, err = w.exec(ctx, takeRun, row.Claim, owner, micros(row.Due.time()), row.N)
+	_, err = w.exec(ctx, takeRun, row.Claim, owner, micros(row.Due.time()), int64(trial), row.N)
 	return dead, err
 }
 
@@ -109,7 +109,7 @@ func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *fi
 	if alive || err != nil {
 		return nil, alive, err
 	}
-	if err := bury(ctx, w, owner); err != nil {
+	if err := s.bury(ctx, w, owner); err != nil {
 		return dead, false, err
 	}
 	_, err = w.exec(ctx, w.dialect.strike, owner)
@@ -130,32 +130,47 @@ func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 
 // Begin takes the run over, if there is a place for it, and loads it.
 func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := s.takeOver(ctx, run, true)
+	claim, snap, err := s.takeOver(ctx, run, true, 0)
 	if errors.Is(err, storage.ErrLimited) { // perhaps only by those who are dead
 		if err := s.buryDead(ctx); err != nil {
 			return claim, nil, failed(s.file, "read", err)
 		}
-		return s.takeOver(ctx, run, true)
+		return s.takeOver(ctx, run, true, 0)
 	}
 	return claim, snap, err
 }
 
 // Seize takes the run over whatever the limits, and loads it.
 func (s *Store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	return s.takeOver(ctx, run, false)
+	return s.takeOver(ctx, run, false, 0)
 }
 
-func (s *Store) takeOver(ctx context.Context, run string, limited bool) (storage.Claim, *storage.Snapshot, error) {
+func (s *Store) takeOver(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
 	for by := time.Now().Add(dying); ; {
-		claim, snap, err := s.begin(ctx, run, limited)
+		claim, snap, err := s.begin(ctx, run, limited, trial)
 		owned, is := errors.AsType[*storage.OwnedError](err)
-		if !is || !s.gone(&owned.Owner) || time.Now().After(by) || wait(ctx, 5*time.Millisecond) != nil {
+		pause := 5 * time.Millisecond
+		switch {
+		case !is:
+			return claim, snap, err
+		case s.ahead(&owned.Owner): // it is watched: if it lives it shows itself, else its lease ends
+			pause = 100 * time.Millisecond
+		case !s.gone(&owned.Owner) || time.Now().After(by):
+			return claim, snap, err
+		}
+		if wait(ctx, pause) != nil {
 			return claim, snap, err
 		}
 	}
 }
 
-func (s *Store) begin(ctx context.Context, run string, limited bool) (storage.Claim, *storage.Snapshot, error) {
+// ahead reports whether an owner was last seen at a time that the server's clock has
+// not come to: the clock was set back since.
+func (s *Store) ahead(o *storage.Owner) bool {
+	return s.keeper != nil && o.ID != s.owner.ID && o.Seen.After(s.keeper.watch.now())
+}
+
+func (s *Store) begin(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
 	var (
 		row  *runRow
 		snap *storage.Snapshot
@@ -181,7 +196,7 @@ func (s *Store) begin(ctx context.Context, run string, limited bool) (storage.Cl
 					return err
 				}
 			}
-			if dead, err = s.take(ctx, w, row, s.owner.ID); err == nil {
+			if dead, err = s.take(ctx, w, row, s.owner.ID, trial); err == nil {
 				snap, err = load(ctx, w, row)
 			}
 			if err != nil && dead != nil {
@@ -228,7 +243,7 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 	return snap, nil
 }
 
-const releaseRun = `UPDATE runs SET owner = '', due = ? WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND bell = ?`
+const releaseRun = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND bell = ?`
 
 // Release lets go of the run.
 func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
@@ -286,7 +301,7 @@ func (s *Store) step(ctx context.Context, w *session, run string, step func(*sto
 	if err != nil {
 		return nil, err
 	}
-	dead, err := s.take(ctx, w, row, "")
+	dead, err := s.take(ctx, w, row, "", 0)
 	if err != nil {
 		return dead, err
 	}

@@ -75,7 +75,7 @@ func (c *checkpointer) loop(ctx context.Context) {
 		// what is still wrong.
 		err := c.round(ctx)
 		if unsynced(err) {
-			c.writer.breakDown(failed(c.writer.place, "copy the log", err))
+			c.writer.breakDown(fmt.Errorf("%w: %w", ErrBroken, failed(c.writer.place, "copy the log", err)))
 		}
 	}
 }
@@ -101,6 +101,9 @@ func (c *checkpointer) round(ctx context.Context) error {
 
 // copy copies what can be copied without anybody waiting.
 func (c *checkpointer) copy(ctx context.Context, s *session) (walState, error) {
+	if err := c.writer.files.check(); err != nil { // the log may be another file's by now
+		return walState{}, err
+	}
 	commits := c.writer.counts.commits.Load()
 	wal, err := checkpoint(ctx, s, copyWAL)
 	if err == nil {
@@ -152,6 +155,11 @@ func (s *Store) settle(ctx context.Context, w *session) error {
 func (c *checkpointer) close(ctx context.Context) error {
 	close(c.stop)
 	c.done.Wait()
+	if c.writer.files.logReplaced() {
+		return errors.Join(c.session.keepLog(), c.session.close())
+	}
+	// Also when the database was replaced: it belongs into the file that is open, and whoever
+	// opens the other one must not find it.
 	_, err := checkpoint(ctx, c.session, emptyWAL)
 	if busy(err) {
 		err = nil

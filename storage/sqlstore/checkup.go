@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,11 +18,21 @@ type Checkup struct {
 	Engine string    // and its version: "PostgreSQL 15.8", "SQLite 3.50.4"
 	Server bool      // it is not a file of this machine
 	Time   time.Time // by the database's clock, while it was asked
+	Files  Files     // of a file: who may use it
 	Shared string    // the kind of file system that the file is on, when others may have it too: "NFS"
 
 	// Deaf is why what processes notify each other of does not arrive; nil when it
 	// does. Work is then found by looking for it once a second.
 	Deaf error
+}
+
+// Files says who may use the files of a database, as far as modes tell. It is zero for a
+// database that does not exist, or on a server.
+type Files struct {
+	Mode   fs.FileMode // of the database
+	Want   fs.FileMode // the mode in which the users who may write it, and no others, may read it
+	Folder fs.FileMode // of the folder
+	Links  uint64      // names of the file; 0 when that is not known
 }
 
 // ErrDeaf is that a notification did not arrive.
@@ -53,7 +64,10 @@ func Examine(ctx context.Context, dsn string) (Checkup, error) {
 
 func (c *Checkup) lookAtFile(ctx context.Context, file string) error {
 	c.Time = time.Now() // all share the machine's
-	var err error
+	err := c.Files.look(file)
+	if err != nil {
+		return err
+	}
 	if c.Shared, err = sharedFileSystem(file); err != nil {
 		return err
 	}

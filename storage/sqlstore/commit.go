@@ -12,7 +12,6 @@ import (
 type ending struct {
 	state, outcome, undone uint8
 	hold                   bool
-	lost                   int64
 	started, ended         time.Time
 	outputRef              int64
 	output, failure        string
@@ -20,7 +19,7 @@ type ending struct {
 
 func (r *runRow) ending() ending {
 	return ending{
-		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold, lost: r.Lost,
+		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold,
 		started: r.Started.time(), ended: r.Ended.time(),
 		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure),
 	}
@@ -28,7 +27,7 @@ func (r *runRow) ending() ending {
 
 func endingOf(h *storage.Head) ending {
 	e := ending{
-		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold, lost: h.Lost,
+		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
 		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
 		failure: string(storage.EncodeFailure(h.Failure)),
 	}
@@ -266,6 +265,11 @@ func writeOrigin(ctx context.Context, w *session, n int64, cp *storage.Checkpoin
 			inline = in.Data
 		}
 		if err := w.post(ctx, nil, replaceInput, in.Ref, inline, n); err != nil {
+			return err
+		}
+	}
+	if cp.Head.Absolve {
+		if err := w.post(ctx, nil, absolveRun, n); err != nil {
 			return err
 		}
 	}

@@ -44,22 +44,24 @@ var fileDialect = &dialect{
 // serverDialect is PostgreSQL's: many writers, who exclude each other by locks on
 // rows.
 var serverDialect = &dialect{
-	driver:   "pgx",
-	spell:    spellPostgres,
-	write:    "BEGIN READ WRITE ISOLATION LEVEL READ COMMITTED", // each statement sees what was committed before it, and locks what it changes
-	view:     "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ",
-	clock:    `SELECT ` + serverClock,
-	locks:    true,
-	posts:    true,
-	share:    `SELECT pg_advisory_xact_lock_shared(hashtext('limits of ' || current_schema()))`,
-	alter:    `SELECT pg_advisory_xact_lock(hashtext('limits of ' || current_schema()))`,
+	driver: "pgx",
+	spell:  spellPostgres,
+	write:  "BEGIN READ WRITE ISOLATION LEVEL READ COMMITTED", // each statement sees what was committed before it, and locks what it changes
+	view:   "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ",
+	clock:  `SELECT ` + serverClock,
+	locks:  true,
+	posts:  true,
+	// Locks on the table take rights on it; every role that can connect may hold an advisory lock.
+	share:    `LOCK TABLE limits IN ROW EXCLUSIVE MODE`,
+	alter:    `LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE`,
 	numbers:  `SELECT nextval(pg_get_serial_sequence('origins', 'n')) FROM generate_series(1, CAST(? AS BIGINT))`,
 	patience: 45 * time.Second, // longer than the server is given
 	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
-	owners:   `SELECT id, host, pid, started, seen, machine, lease, lease > ` + serverClock + ` AS leased FROM owners`,
-	skip:     ` FOR UPDATE SKIP LOCKED`,
-	plain:    claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
-	strike:   `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
+	owners: `SELECT id, host, pid, started, seen, machine, lease, clock.now AS clock, lease > clock.now AS leased
+FROM owners, (SELECT ` + serverClock + ` AS now) clock`,
+	skip:   ` FOR UPDATE SKIP LOCKED`,
+	plain:  claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
+	strike: `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
 }
 
 // atTime returns a statement in which a mark, the last of its arguments, is the time by

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/redact"
 )
 
 // looksLikeServer finds what is meant for a server and is no URL of one, such as
@@ -23,10 +25,10 @@ func fileOf(dsn string) (string, error) {
 	switch {
 	case found && !isURL:
 		return "", fmt.Errorf("sqlstore: %s:// is not supported: give sqlite:PATH, a path, or postgres://…", scheme)
-	case !isURL && looksLikeServer.MatchString(path): // which may have a password in it
+	case looksLikeServer.MatchString(path): // which may have a password in it
 		return "", errors.New("sqlstore: the DSN is no URL of a server: give postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH")
 	case strings.HasPrefix(path, "file:"):
-		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path", dsn)
+		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path", redact.Text(strings.SplitN(dsn, "?", 2)[0]))
 	case path == "":
 		return "", fmt.Errorf("sqlstore: %q names no file: give sqlite:PATH or a path", dsn)
 	case path == ":memory:":
@@ -35,6 +37,9 @@ func fileOf(dsn string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("sqlstore: %s: %w", path, err)
+	}
+	if err := trust(abs); err != nil { // a link that another user made
+		return "", err
 	}
 	return resolve(abs), nil
 }

@@ -19,10 +19,12 @@ WHERE r.owner = '' AND r.due <= ?1 AND NOT r.hold AND (?2 = '' OR o.flow = ?2) A
   AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key >= 'needs.' AND l.key < 'needs/'
     AND NOT EXISTS (SELECT 1 FROM json_each(?5) offer WHERE l.key = 'needs.' || offer.key AND l.value = offer.value))
   AND `
-	longestFirst  = ` ORDER BY r.due, r.n LIMIT ?4 + 0`
-	selectDue     = loadRuns + isDue + `r.lane IS NULL` + longestFirst
-	selectDueIn   = loadRuns + isDue + `r.lane = ?6` + longestFirst
-	selectNextDue = `SELECT min(due) FROM runs WHERE lane IS NULL AND due > ?`
+	longestFirst = ` ORDER BY r.due, r.n LIMIT ?4 + 0`
+	selectDue    = loadRuns + isDue + `r.lost < 2 AND r.lane IS NULL` + longestFirst
+	selectDueIn  = loadRuns + isDue + `r.lost < 2 AND r.lane = ?6` + longestFirst
+	// selectSuspects selects those whose Lost is at least storage.SuspectLost.
+	selectSuspects = loadRuns + isDue + `r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT ?4 + 0`
+	selectNextDue  = `SELECT min(due) FROM runs WHERE lane IS NULL AND due > ?`
 )
 
 // dueAsk is a storage.DueQuery as the database is asked it.
@@ -71,7 +73,11 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		if s.server == nil { // or goroutines would watch for its end, two for each of many short statements
 			ctx = context.WithoutCancel(ctx)
 		}
-		rows, at, err := ask.rows(ctx, r)
+		look := ask.rows
+		if q.Suspects {
+			look = ask.suspects
+		}
+		rows, at, err := look(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -117,6 +123,12 @@ func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time
 		next = at
 	}
 	return rows, next, err
+}
+
+// suspects returns the suspects that are due.
+func (a *dueAsk) suspects(ctx context.Context, r *session) (rows []runRow, _ time.Time, err error) {
+	err = r.all(ctx, &rows, selectSuspects, a.args(a.limit)...)
+	return rows, time.Time{}, err
 }
 
 // later loads a run that is due, and hands out a claim. What is damaged concerns

@@ -174,7 +174,7 @@ func troubleOf(err error) string {
 		return "the server does not let this user in: check user and password"
 	case "3D000":
 		return "there is no such database: make it with createdb"
-	case "42501":
+	case lacksRights:
 		return "the user lacks rights in the database"
 	case "42P01": // which the catalog had
 		return "a table is gone, or the user may not use its schema: GRANT USAGE ON SCHEMA"

@@ -174,7 +174,7 @@ func dumpOf(t *testing.T, file string) []byte {
 	note(err)
 	for _, run := range runs {
 		if run.Due.After(started) {
-			run.Due, run.Lost = time.Time{}, 0 // as its owner was found dead just now
+			run.Due, run.Lost, run.Suspicion = time.Time{}, 0, storage.Suspicion{} // as its owner was found dead just now
 		}
 		r := runDump{Run: run}
 		if !slices.ContainsFunc(fixtureFlows, func(f fixtureFlow) bool { return f.name == run.Flow }) {

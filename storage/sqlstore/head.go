@@ -10,9 +10,10 @@ import (
 // A checkpoint writes its run's row once, whatever changes in it. The statements
 // are put together of these parts, and their arguments likewise.
 const (
-	countRun  = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, undos = undos + ?, updated = ?, memory = coalesce(?, memory), recent = ?`
-	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, lost = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
-	letGo     = `, owner = '', due = CASE WHEN bell = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
+	countRun = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?, bytes = ?, undos = undos + ?,
+  updated = ?, memory = coalesce(?, memory), recent = ?`
+	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
+	letGo     = `, owner = '', ` + endTrial + `, due = CASE WHEN bell = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
 	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
 	ifClaimed = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
 	ifFree    = ` WHERE n = ? AND fence = ? AND bell = ? AND owner = '' AND seq = ?`
@@ -36,9 +37,9 @@ const (
 
 // insertRun writes the row of a new run.
 const insertRun = `INSERT INTO runs
-  (n, seq, entries, events, refs, undos, updated, memory, recent, state, outcome, undone, hold, lost, started, ended, output_ref, output, failure,
-  fence, claim, owner, due)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
+  output_ref, output, failure, fence, claim, owner, due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // createdArgs adds the arguments of insertRun, but for the number, of a run that
 // nobody has begun.
@@ -47,7 +48,7 @@ func createdArgs(args []any, run *storage.Run, refs int64, created any) []any {
 		State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
 		Output: run.Output, Failure: run.Failure,
 	})
-	args = append(args, 0, 0, 0, refs, 0, created, []byte(run.Memory), nil)
+	args = append(args, 0, 0, 0, refs, 0, 0, 0, 0, created, []byte(run.Memory), nil)
 	return append(rest.args(args), 0, "", "", micros(run.Due))
 }
 
@@ -58,7 +59,8 @@ func (c *commit) row(args []any) []any {
 	if memory == nil {
 		memory = c.claim.New.Memory
 	}
-	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, len(c.cp.Push)-c.cp.Pop, h.Time.UnixMicro(), []byte(memory), []byte(c.turn.row))
+	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(c.cp.Push)-c.cp.Pop,
+		h.Time.UnixMicro(), []byte(memory), []byte(c.turn.row))
 	return append(c.rest.args(args), c.taken()...)
 }
 
@@ -73,7 +75,8 @@ func (c *commit) taken() []any {
 // countArgs are the arguments of countRun, with room for those of the other parts.
 func countArgs(w *session, cp *storage.Checkpoint, newest recent) []any {
 	h := &cp.Head
-	return append(w.room(), h.Entries, h.Events, h.Refs, len(cp.Push)-cp.Pop, h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
+	return append(w.room(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
+		h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
 }
 
 // args adds the arguments of turnTo.
@@ -85,7 +88,7 @@ func (e ending) args(to []any) []any {
 	if e.failure != "" {
 		failure = []byte(e.failure)
 	}
-	return append(to, e.state, e.outcome, e.undone, e.hold, e.lost, micros(e.started), micros(e.ended), e.outputRef, output, failure)
+	return append(to, e.state, e.outcome, e.undone, e.hold, micros(e.started), micros(e.ended), e.outputRef, output, failure)
 }
 
 // counted are the arguments of ifCounted: the numbers that the checkpoint

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ebbflow/ebb/storage"
@@ -59,6 +60,8 @@ type keeper struct {
 	stop    chan struct{}
 	done    sync.WaitGroup
 
+	watch  leaseWatch
+	log    hclog.Logger
 	rings  ringing
 	buried *atomic.Int64 // how often the owner was taken for dead
 
@@ -70,14 +73,15 @@ const (
 	keepOwner = `INSERT INTO owners (id, host, pid, started, seen, machine, lease)
 VALUES (?, ?, ?, ?, ` + serverClock + `, ?, ` + serverClock + ` + ?)
 ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
-	// renewOwner finds no row when the owner was taken for dead.
-	renewOwner  = `UPDATE owners SET seen = ` + serverClock + `, lease = ` + serverClock + ` + ? WHERE id = ? AND lease > 0`
+	// renewOwner returns no row when the owner was taken for dead.
+	renewOwner = `UPDATE owners SET seen = clock.now, lease = clock.now + ? FROM (SELECT ` + serverClock + ` AS now) clock
+WHERE id = ? AND lease > 0 RETURNING seen`
 	resignOwner = `UPDATE owners SET lease = 0 WHERE id = ?`
 	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '')`
-	// selectExpired lists the dead that left something. OFFSET has the server look for the
+	// selectExpired lists those who may have died, and the dead that left something. OFFSET has the server look for the
 	// first row of each owner, and not for all that anybody owns.
-	selectExpired = ` o WHERE EXISTS (SELECT 1 FROM runs WHERE owner = o.id AND owner <> '' OFFSET 0)
-  OR EXISTS (SELECT 1 FROM jobs WHERE owner = o.id AND state = 1 AND lease > 0 OFFSET 0)`
+	selectExpired = ` WHERE owners.lease > 0 OR EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '' OFFSET 0)
+  OR EXISTS (SELECT 1 FROM jobs WHERE owner = owners.id AND state = 1 AND lease > 0 OFFSET 0)`
 )
 
 // ownerArgs are the arguments of keepOwner.
@@ -91,7 +95,8 @@ func newKeeper(ctx context.Context, s *Store) (*keeper, error) {
 	host, _ := os.Hostname() // "" where the system does not say
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
-	k := &keeper{server: s.server, owner: &owner, lease: s.lease, bell: s.bell, buried: &s.buried, stop: make(chan struct{})}
+	k := &keeper{server: s.server, owner: &owner, lease: s.lease, bell: s.bell, buried: &s.buried, log: s.log, stop: make(chan struct{})}
+	k.watch.lease = s.lease
 	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if _, err := w.exec(ctx, keepOwner, k.ownerArgs()...); err != nil {
 			return err
@@ -194,7 +199,7 @@ func (k *keeper) keep(ctx context.Context) (err error) {
 		wake := earliest(renew, look)
 		disturbed, tells := k.waits(ctx, &wake, told)
 		if tells != "" {
-			if _, err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), tells); err != nil {
+			if err := k.exec(ctx, conn, `SELECT pg_notify(?, ?)`, k.server.channel(), tells); err != nil {
 				return err
 			}
 			told = time.Now()
@@ -307,11 +312,18 @@ func (k *keeper) listen(ctx context.Context, conn *pgx.Conn, until time.Time) er
 // renew prolongs the lease. One that others took for run out begins anew, and those
 // who have claims from before are told.
 func (k *keeper) renew(ctx context.Context, conn *pgx.Conn) error {
-	kept, err := k.exec(ctx, conn, renewOwner, k.lease.Microseconds(), k.owner.ID)
-	if err != nil || kept > 0 {
+	asked, micros := time.Now(), int64(0)
+	err := k.ask(ctx, conn, &micros, renewOwner, k.lease.Microseconds(), k.owner.ID)
+	if err == nil {
+		k.compare(asked, time.Now(), micros)
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
 		return err
 	}
-	if _, err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
+	if err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
+		return err
+	}
+	if err := k.exec(ctx, conn, takeBack, storage.EncodeProcess(k.owner.Process())); err != nil {
 		return err
 	}
 	k.buried.Add(1)
@@ -319,13 +331,28 @@ func (k *keeper) renew(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// exec runs a statement, for no longer than until the next would have to show the
-// owner, and returns how many rows it was about.
-func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) (rows int64, err error) {
+// compare compares the server's time with what was expected of it.
+func (k *keeper) compare(asked, answered time.Time, micros int64) {
+	if step := k.watch.tells(asked, answered, micros); step != 0 {
+		k.log.Warn("the clock of the database was set: nobody is taken for dead by it until a lease has passed", "database", k.server.place,
+			"by", step.Round(time.Millisecond), "lease", k.lease)
+	}
+}
+
+// ask runs a statement that returns a number, for no longer than exec does.
+func (k *keeper) ask(ctx context.Context, conn *pgx.Conn, n *int64, query string, args ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, max(k.lease/3, time.Second))
 	defer cancel()
-	tag, err := conn.Exec(ctx, spellPostgres(query), args...)
-	return tag.RowsAffected(), err
+	return conn.QueryRow(ctx, spellPostgres(query), args...).Scan(n)
+}
+
+// exec runs a statement, for no longer than until the next would have to show the
+// owner.
+func (k *keeper) exec(ctx context.Context, conn *pgx.Conn, query string, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, max(k.lease/3, time.Second))
+	defer cancel()
+	_, err := conn.Exec(ctx, spellPostgres(query), args...)
+	return err
 }
 
 // channel is what processes on the same tables notify each other by.
@@ -343,10 +370,21 @@ func (r *ownerRow) gone() bool {
 	return r.Machine != "" && r.Machine == machine() && !running(r.PID)
 }
 
-// holds reports whether what an owner on a server has is to be left to it. One
-// that has resigned has a lease of zero.
-func (k *keeper) holds(r *ownerRow) bool {
-	return r.alive() || r.Lease > 0 && !r.gone() && k.leaves()
+// holds reports whether what an owner on a server has is to be left to it. Its row was
+// asked for and answered at these times. One that has resigned has a lease of zero.
+func (k *keeper) holds(r *ownerRow, asked, answered time.Time) bool {
+	k.compare(asked, answered, r.Clock)
+	silent := k.watch.silent(r, asked, answered)
+	switch {
+	case r.Lease <= 0 || r.gone():
+		return false
+	case k.leaves():
+		return true
+	case silent: // whatever the server's clock says
+		return false
+	default:
+		return r.Leased || k.watch.set(r)
+	}
 }
 
 // inheritExpired frees what an owner on a server had, unless it is alive.
@@ -355,18 +393,19 @@ func (s *Store) inheritExpired(ctx context.Context, w *session, id string) (aliv
 		return true, nil
 	}
 	var row ownerRow
+	asked := time.Now()
 	err = w.get(ctx, &row, w.dialect.owners+thisOwner, id)
 	if errors.Is(err, storage.ErrNotFound) {
-		return false, bury(ctx, w, id)
+		return false, s.bury(ctx, w, id)
 	}
-	if err != nil || s.keeper.holds(&row) {
+	if err != nil || s.keeper.holds(&row, asked, time.Now()) {
 		return true, err
 	}
 	struck, err := w.exec(ctx, w.dialect.strike, id, row.Lease)
 	if err != nil || struck == 0 { // it has shown itself
 		return true, err
 	}
-	return false, bury(ctx, w, id)
+	return false, s.bury(ctx, w, id)
 }
 
 // buryExpired frees what the dead on a server had. It looks only so often, as
@@ -376,13 +415,19 @@ func (s *Store) buryExpired(ctx context.Context) error {
 		return nil
 	}
 	var rows []ownerRow
-	err := s.readers.view(ctx, func(r *session) error { return r.all(ctx, &rows, r.dialect.owners+selectExpired) })
+	var asked, answered time.Time
+	err := s.readers.view(ctx, func(r *session) error {
+		asked = time.Now()
+		err := r.all(ctx, &rows, r.dialect.owners+selectExpired)
+		answered = time.Now()
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		id := rows[i].ID
-		if s.keeper.holds(&rows[i]) {
+		if s.keeper.holds(&rows[i], asked, answered) {
 			continue
 		}
 		err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,26 +39,39 @@ func TestMain(m *testing.M) {
 }
 
 // child does what a test wants done by another process. With a place it kills
-// itself there, at the third time if it is one that is passed often.
+// itself there, or stops itself, at the third time if it is one that is passed often.
 func child(role, file, killAt string) error {
 	ctx := context.Background()
+	signal := syscall.SIGKILL
+	if os.Getenv("SQLSTORE_SIGNAL") == "STOP" {
+		signal = syscall.SIGSTOP
+	}
+	if umask, err := strconv.ParseUint(os.Getenv("SQLSTORE_UMASK"), 8, 9); err == nil {
+		syscall.Umask(int(umask))
+	}
 	if killAt != "" {
 		nth := int64(1)
 		if strings.HasPrefix(killAt, "sqlstore.commit") {
 			nth = 3
 		}
 		failpoint.ArmNth(killAt, nth, func() {
-			if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(os.Getpid(), signal); err != nil {
 				panic(err)
 			}
-			select {} // until it is delivered
+			if signal == syscall.SIGKILL {
+				select {} // until it is delivered
+			}
 		})
 	}
 	lease := sqlstore.DefaultLease
 	if role == "told" { // it will be stopped for longer
 		lease = 3 * time.Second
 	}
-	s, err := sqlstore.Open(ctx, file, sqlstore.Lease(lease))
+	opts := []sqlstore.Option{sqlstore.Lease(lease)}
+	if os.Getenv("SQLSTORE_SHARED") != "" {
+		opts = append(opts, sqlstore.FolderMode())
+	}
+	s, err := sqlstore.Open(ctx, file, opts...)
 	if err != nil {
 		return err
 	}
@@ -163,7 +177,7 @@ func checkpoint(n int64) *storage.Checkpoint {
 }
 
 // start starts a child on a database.
-func start(tb testing.TB, role, file, killAt string) *childtest.Process {
+func start(tb testing.TB, role, file, killAt string, env ...string) *childtest.Process {
 	tb.Helper()
-	return childtest.Start(tb, "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)
+	return childtest.Start(tb, append(env, "SQLSTORE_CHILD="+role, "SQLSTORE_FILE="+file, "SQLSTORE_KILL_AT="+killAt)...)
 }

@@ -91,11 +91,16 @@ func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
 		return err
 	}
 	if s.empty() {
-		// Both hold from the first page on: freed pages can be given back later
-		// without rewriting the file, and readers do not wait for the writer.
-		if err := run(ctx, conn, "PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL"); err != nil {
+		// It holds from the first page on: freed pages can be given back later
+		// without rewriting the file.
+		if err := run(ctx, conn, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 			return err
 		}
+	}
+	// Readers do not wait for the writer. A copy that SQLite made has another mode. With
+	// the first that is read there is a log.
+	if err := run(ctx, conn, "PRAGMA journal_mode = WAL", "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
 	}
 	if int(s.version) == len(texts) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/internal/filelock"
@@ -24,10 +25,13 @@ type Store struct {
 	file      string  // "" on a server
 	server    *server // nil for a file
 	readOnly  bool
+	shared    bool // a new file is for all who may write to its folder
+	log       hclog.Logger
 	lease     time.Duration
 	owner     storage.Owner
 	lock      *filelock.Lock // the owner's
 	turns     *turnstile
+	files     *site    // what the file and those beside it were when they were opened; nil until then, and on a server
 	db        *sqlx.DB // for writing
 	writer    *writer
 	readers   *readers
@@ -39,6 +43,7 @@ type Store struct {
 	jobsFound atomic.Bool  // when they were claimed last
 	rated     atomic.Bool  // there were rates when jobs were claimed last
 	buried    atomic.Int64 // how often the owner was taken for dead
+	mourned   atomic.Int64 // owners that were found dead
 	closing   sync.Once
 	closed    error
 }
@@ -53,6 +58,10 @@ type Option func(*Store)
 // database of an older Ebb is refused with [ErrOlder].
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
+// Log sets where the store logs what an operator has to see to, such as a process
+// that keeps all others from writing; the default is nowhere.
+func Log(log hclog.Logger) Option { return func(s *Store) { s.log = log } }
+
 // Open opens the database that the DSN names, "sqlite:PATH" or a bare path. It
 // makes the file when it is not there and brings an older one to today's schema.
 // It returns [ErrForeign] or [ErrNewer], having changed nothing, for files it
@@ -65,7 +74,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file}
+	s := &Store{place: file, dialect: fileDialect, file: file, log: hclog.NewNullLogger()}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -106,6 +115,9 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 		return fmt.Errorf("sqlstore: open: %w", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is no regular file: name another", ErrForeign, s.file)
+	}
+	if err := s.strangers(); err != nil {
+		return err
 	}
 	found, err := s.schemaOf(ctx, mode)
 	if err != nil {
@@ -186,8 +198,8 @@ func openReaders(file, mode string) (*readers, error) {
 
 // open makes ready to write. What it has made when it fails, release undoes.
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.turns, err = newTurnstile(s.file); err != nil {
-		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
+	if err := s.reserve(ctx); err != nil {
+		return err
 	}
 	if s.db, err = connect(s.file, "rwc", "cache_size(-32000)"); err != nil {
 		return err
@@ -200,16 +212,21 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepare(ctx, conn); err != nil {
 		return err
 	}
+	if s.files, err = siteOf(s.file); err != nil {
+		return err
+	}
+	s.writer.files = s.files
 	if s.readers, err = openReaders(s.file, "rw"); err != nil {
 		return err
 	}
+	s.readers.files = s.files
 	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {
 		return err
 	}
 	s.bell = newBell(s.writer)
 	s.writer.ring = s.bell.rang
 	s.bell.changed(ctx) // what is there already is no news
-	if s.owner, s.lock, err = newOwner(s.file); err != nil {
+	if s.owner, s.lock, err = s.newOwner(); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
 	if err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
@@ -221,20 +238,62 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.sweep()
 }
 
-// prepare puts in order what others left, and brings the file to today's schema,
-// one process at a time.
-func (s *Store) prepare(ctx context.Context, w *session) (err error) {
-	if err := s.turns.enter(); err != nil {
+// reserve opens the gates and sees to it that there is a file, for those users only
+// who are to have it.
+func (s *Store) reserve(ctx context.Context) error {
+	if err := s.openGates(); err != nil {
 		return err
+	}
+	return s.inTurn(ctx, s.create)
+}
+
+// openGates opens the gates, if the files are to be trusted.
+func (s *Store) openGates() error {
+	if err := s.trust(); err != nil {
+		return err
+	}
+	like, err := s.likeness()
+	if err == nil {
+		s.turns, err = newTurnstile(&obstacle{s.file, s.log}, like)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
+	}
+	return nil
+}
+
+// trust returns an error when another user may have made a file for this process to
+// find it.
+func (s *Store) trust() error {
+	for _, name := range []string{"", "-wal", "-shm", "-turn-a", "-turn-b"} {
+		if err := trust(s.file + name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inTurn calls f when this process has the turn to write.
+func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
+	if err := s.turns.enter(ctx.Done()); err != nil {
+		return errors.Join(ctx.Err(), err)
 	}
 	defer func() {
 		_, left := s.turns.leave()
 		err = errors.Join(err, left)
 	}()
-	if err := s.settle(ctx, w); err != nil {
-		return err
-	}
-	return migrate(ctx, s.file, w.conn)
+	return f()
+}
+
+// prepare puts in order what others left, and brings the file to today's schema,
+// one process at a time.
+func (s *Store) prepare(ctx context.Context, w *session) error {
+	return s.inTurn(ctx, func() error {
+		if err := s.settle(ctx, w); err != nil {
+			return err
+		}
+		return migrate(ctx, s.file, w.conn)
+	})
 }
 
 // Close gives up this store's claims: its runs are due at once. It waits for
@@ -243,6 +302,10 @@ func (s *Store) Close() error {
 	s.closing.Do(func() { s.closed = failed(s.place, "close", s.release(context.Background())) })
 	return s.closed
 }
+
+// farewell is how long closing waits for a turn to say that the owner has gone. The end
+// of its lock says so, too.
+const farewell = 5 * time.Second
 
 // release undoes what open did, as far as it came.
 func (s *Store) release(ctx context.Context) error {
@@ -254,7 +317,12 @@ func (s *Store) release(ctx context.Context) error {
 		s.keeper.close()
 	}
 	if s.writer != nil && s.owner.ID != "" {
-		errs = append(errs, s.writer.close(ctx, &write{do: func(ctx context.Context, w *session) error { return s.dies(ctx, w) }}))
+		ctx, cancel := context.WithTimeout(ctx, farewell)
+		defer cancel()
+		errs = append(errs, s.writer.close(context.WithoutCancel(ctx), &write{
+			do:   func(ctx context.Context, w *session) error { return s.dies(ctx, w) },
+			done: ctx.Done(),
+		}))
 	}
 	if s.readers != nil {
 		errs = append(errs, s.readers.close())

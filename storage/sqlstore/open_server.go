@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"errors"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // openServer opens a database on a server.
@@ -11,7 +13,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: server.place, dialect: serverDialect, server: server, lease: server.lease, bell: newBell(nil)}
+	s := &Store{place: server.place, dialect: serverDialect, server: server, lease: server.lease, bell: newBell(nil), log: hclog.NewNullLogger()}
 	for _, opt := range opts {
 		opt(s)
 	}

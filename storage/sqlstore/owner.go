@@ -25,16 +25,36 @@ import (
 func lockFile(db, id string) string { return db + "-owner-" + id }
 
 // newOwner returns an owner of this process, not yet registered, and its lock.
-func newOwner(db string) (storage.Owner, *filelock.Lock, error) {
+func (s *Store) newOwner() (storage.Owner, *filelock.Lock, error) {
 	host, _ := os.Hostname() // "" where the system does not say
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	for {
 		o := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
-		lock, err := filelock.Create(lockFile(db, o.ID))
+		lock, err := s.newLock(o.ID)
 		if !errors.Is(err, filelock.ErrLocked) { // by one who looks whether the file was left behind
 			return o, lock, err
 		}
 	}
+}
+
+// newLock locks the file of an owner.
+func (s *Store) newLock(id string) (*filelock.Lock, error) {
+	like, err := s.likeness()
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.label()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := filelock.Create(lockFile(s.file, id), like)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock.Write(text); err != nil {
+		return nil, errors.Join(err, lock.Remove())
+	}
+	return lock, nil
 }
 
 const registerOwner = `INSERT INTO owners (id, host, pid, started, seen) VALUES (?, ?, ?, ?, ?)`
@@ -59,7 +79,7 @@ func (s *Store) rise(ctx context.Context) error {
 	risen := false
 	return s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			lock, err := filelock.Create(lockFile(s.file, s.owner.ID))
+			lock, err := s.newLock(s.owner.ID)
 			switch {
 			case err == nil: // the one that is held guards a file that is gone
 				err = s.lock.Close()
@@ -71,6 +91,9 @@ func (s *Store) rise(ctx context.Context) error {
 				return err
 			}
 			risen = true
+			if _, err := w.exec(ctx, takeBack, storage.EncodeProcess(s.owner.Process())); err != nil {
+				return err
+			}
 			return register(ctx, w, s.owner)
 		},
 		then: func() {
@@ -94,6 +117,7 @@ type ownerRow struct {
 	Machine string // on servers: what tells whether it is this machine
 	Lease   int64  // on servers: until when it is taken to be alive
 	Leased  bool   // that is not past
+	Clock   int64  // on servers: the time there
 }
 
 func (r *ownerRow) owner() storage.Owner {
@@ -130,17 +154,13 @@ func remove(dead *filelock.Lock) error {
 }
 
 const (
-	freeRuns = `UPDATE runs SET owner = '', due = ?, lost = lost + ? WHERE owner = ? AND owner <> ''`
+	freeRuns = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE owner = ? AND owner <> ''`
 	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1 AND lease > 0`
 )
 
-// bury frees what a dead owner had: its runs are due now, and lost.
-func bury(ctx context.Context, w *session, id string) error { return free(ctx, w, id, 1) }
-
-// free frees what an owner had that is no more, and counts its runs as so often
-// lost.
-func free(ctx context.Context, w *session, id string, lost int64) error {
-	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), lost, id); err != nil {
+// free frees what an owner had that is no more: its runs are due now.
+func free(ctx context.Context, w *session, id string) error {
+	if _, err := w.exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
 		return err
 	}
 	_, err := w.exec(ctx, freeJobs, id)
@@ -149,7 +169,7 @@ func free(ctx context.Context, w *session, id string, lost int64) error {
 
 // dies frees what this store had, and says that its owner is gone.
 func (s *Store) dies(ctx context.Context, w *session) error {
-	if err := free(ctx, w, s.owner.ID, 0); err != nil {
+	if err := free(ctx, w, s.owner.ID); err != nil {
 		return err
 	}
 	if s.keeper != nil {
@@ -180,7 +200,7 @@ func (s *Store) buryDead(ctx context.Context) error {
 			continue
 		}
 		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
-			if err := bury(ctx, w, row.ID); err != nil {
+			if err := s.bury(ctx, w, row.ID); err != nil {
 				return err
 			}
 			_, err := w.exec(ctx, w.dialect.strike, row.ID)
@@ -231,6 +251,23 @@ func globEscape(path string) string {
 // opened with [ReadOnly].
 func (s *Store) Owner() storage.Owner { return s.owner }
 
+// Database returns the path of the file, without symbolic links. For a server it
+// returns the names of the database and the schema, as the address of a server has
+// many forms.
+func (s *Store) Database() string {
+	if s.server != nil {
+		return "postgres " + s.server.config.Database + " " + s.server.schema
+	}
+	path, err := filepath.Abs(s.file)
+	if err != nil {
+		path = s.file
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return "sqlite " + path
+}
+
 // Owners returns the processes that have the database open for writing, and
 // those that died and were not noticed yet.
 func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
@@ -255,6 +292,9 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 // lives reports whether the owner is alive, and leaves everything as it is.
 func (s *Store) lives(id string) (bool, error) {
 	dead, alive, err := s.probe(id)
+	if errors.Is(err, fs.ErrPermission) && s.readOnly { // of those who may only read, nobody rests anything on it
+		return true, nil
+	}
 	if dead == nil || err != nil {
 		return alive, err
 	}

@@ -20,6 +20,7 @@ type readers struct {
 	dialect *dialect
 	free    chan *session // as many slots as readers may be; nil ones are not connected yet
 	closed  chan struct{}
+	files   *site // which are looked at before a new connection is used; nil for none
 }
 
 func newReaders(db *sqlx.DB, d *dialect) *readers {
@@ -90,7 +91,16 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 		}
 		_ = s.close()
 	}
+	// A connection to another file would, when it is closed, copy this store's log into it.
+	if err := r.files.check(); err != nil {
+		return nil, err
+	}
 	s, err := newSession(ctx, r.db, r.dialect)
+	if err == nil {
+		if err := r.files.check(); err != nil { // just now: the connection is never closed
+			return nil, err
+		}
+	}
 	if err != nil || !moment {
 		return s, err
 	}
@@ -101,8 +111,12 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 func (r *readers) close() error {
 	close(r.closed)
 	var errs []error
+	replaced := r.files != nil && r.files.logReplaced()
 	for range maxReaders {
 		if s := <-r.free; s != nil {
+			if replaced {
+				errs = append(errs, s.keepLog())
+			}
 			lost := s.lost() // with a call that was cancelled; then there is nothing to close
 			if err := s.close(); !lost {
 				errs = append(errs, err)

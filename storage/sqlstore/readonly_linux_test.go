@@ -1,6 +1,8 @@
 package sqlstore_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,6 +36,55 @@ func asNobody(t *testing.T, f func()) {
 	<-done
 }
 
+func shutFile(t *testing.T, f *os.File) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadersTakeNoTurn: a user who may read a database of old, as modes were wider then, and
+// look at its runs while others write, can lock neither the gates nor the owners' files.
+func TestReadersTakeNoTurn(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	file := filepath.Join(temp, "runs.db")
+	must(t, os.Chmod(filepath.Dir(temp), 0o755))
+	must(t, os.Chmod(temp, 0o755))
+	shut(t, open(t, file))
+	for _, name := range []string{"", "-turn-a", "-turn-b"} {
+		must(t, os.Chmod(file+name, 0o644))
+	}
+	s := open(t, file)
+	defer shut(t, s)
+	claim := owned(t, s, "a")
+	asNobody(t, func() {
+		for name := range folder(t, temp, "runs.db", "runs.db-wal", "runs.db-shm") {
+			f, err := os.Open(filepath.Join(temp, name))
+			if err == nil {
+				err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+				defer shutFile(t, f)
+			}
+			if !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("who may only read takes the lock of %s: %v", name, err)
+			}
+		}
+		r, err := sqlstore.Open(t.Context(), file, sqlstore.ReadOnly())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer shut(t, r)
+		if owners, err := r.Owners(t.Context()); err != nil || len(owners) != 1 || !owners[0].Alive {
+			t.Errorf("owners are %+v, %v", owners, err)
+		}
+		if err := sqlstore.TryWrite(t.Context(), file); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("a write by who may only read: %v", err)
+		}
+	})
+	must(t, s.Commit(t.Context(), claim, checkpoint(0)))
+}
+
 // TestReadOnlyFolder looks at a database where nothing can be written, and fails
 // to open it for writing.
 func TestReadOnlyFolder(t *testing.T) {
@@ -52,7 +103,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	shut(t, w)
 	for path, mode := range map[string]os.FileMode{
 		filepath.Dir(temp): 0o755, temp: 0o755, // nobody may come by
-		dir: 0o555, file: 0o444, file + "-turn-a": 0o444, file + "-turn-b": 0o444,
+		dir: 0o555, file: 0o444,
 	} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -65,6 +116,12 @@ func TestReadOnlyFolder(t *testing.T) {
 	})
 	before := folder(t, dir)
 	asNobody(t, func() {
+		for _, gate := range []string{"-turn-a", "-turn-b"} { // with a lock on which a reader could stop all writers
+			if f, err := os.Open(file + gate); err == nil {
+				t.Errorf("who may only read can open %s", f.Name())
+				shutFile(t, f)
+			}
+		}
 		s, err := sqlstore.Open(t.Context(), file)
 		if err == nil {
 			shut(t, s)

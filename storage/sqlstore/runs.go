@@ -32,6 +32,10 @@ type runRow struct {
 	Refs    int64 `db:"refs"`
 	Undos   int64 `db:"undos"`
 
+	Iterations int64 `db:"iterations"`
+	Waited     int64 `db:"waited"`
+	Bytes      int64 `db:"bytes"`
+
 	Updated   moment `db:"updated"`
 	Fence     int64  `db:"fence"`
 	Claim     string `db:"claim"`
@@ -50,6 +54,10 @@ type runRow struct {
 	Failure   []byte `db:"failure"`
 	Memory    []byte `db:"memory"`
 	Lost      int64  `db:"lost"`
+	Proof     int64  `db:"proof"`
+	Trial     uint8  `db:"trial"`
+	Died      moment `db:"died"`
+	DiedBy    []byte `db:"died_by"`
 	Recent    []byte `db:"recent"` // only of one that is to be gone on with
 
 	Has parts `db:"has"`
@@ -71,8 +79,9 @@ const (
 const (
 	selectRuns = `SELECT ` + runColumns + fromRuns
 	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.trace, o.job, o.created, o.input_ref, o.input, o.attrs, o.secrets,
-  r.seq, r.entries, r.events, r.refs, r.undos, r.updated, r.fence, r.claim, r.owner, r.bell, r.due, coalesce(r.lane, 0) AS lane,
-  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost,
+  r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
+  r.updated, r.fence, r.claim, r.owner, r.bell, r.due, coalesce(r.lane, 0) AS lane,
+  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost, r.proof, r.trial, r.died, r.died_by,
   CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN 1 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN 2 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM settled WHERE run = r.n) THEN 4 ELSE 0 END
@@ -125,6 +134,10 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
 	}
+	by, err := storage.DecodeProcess(r.DiedBy)
+	if err != nil {
+		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
+	}
 	run := storage.Run{
 		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Trace: r.Trace, Job: r.Job, Secrets: secrets,
 		State: states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
@@ -132,8 +145,9 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 		Output:  storage.Held{Ref: r.OutputRef, Data: r.Output},
 		Failure: failure, Attrs: r.Attrs,
 		Created: r.Created.time(), Started: r.Started.time(), Updated: r.Updated.time(), Ended: r.Ended.time(),
-		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Memory: r.Memory, Lost: r.Lost,
+		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Growth: r.growth(), Memory: r.Memory, Lost: r.Lost,
 		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Bell: r.Bell, Due: r.Due.time(),
+		Suspicion: storage.Suspicion{Proof: r.Proof, Trial: storage.Trial(r.Trial), Died: r.Died.time(), By: by},
 	}
 	payload := payloadsOf(ctx, s, r.N)
 	for _, held := range []*storage.Held{&run.Input, &run.Output} {
@@ -148,6 +162,10 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 	}
 	run.Labels, err = readLabels(ctx, s, r.N)
 	return run, err
+}
+
+func (r *runRow) growth() storage.Growth {
+	return storage.Growth{Iterations: r.Iterations, Waited: r.Waited, Bytes: r.Bytes}
 }
 
 // readLabels returns the labels of a run.

@@ -2,15 +2,18 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jmoiron/sqlx"
 )
 
@@ -136,6 +139,14 @@ func (s *server) read(ctx context.Context, q sqlx.QueryerContext) (version int64
 		return 0, "", err
 	case found.Number < oldestServer:
 		return 0, "", fmt.Errorf("sqlstore: %s is PostgreSQL %d: 13 or newer is needed", s.place, found.Number/10000)
+	}
+	rights, err := s.rights(ctx, q)
+	if err == nil {
+		err = s.refusePublic(rights)
+	}
+	switch {
+	case err != nil:
+		return 0, "", err
 	case !found.Steps && found.Tables > 0:
 		return 0, "", fmt.Errorf("%w: %s: in schema %s there are %d tables of another program: name another with ?schema=NAME",
 			ErrForeign, s.place, s.schema, found.Tables)
@@ -147,6 +158,9 @@ func (s *server) read(ctx context.Context, q sqlx.QueryerContext) (version int64
 		By      string `db:"made_by"`
 	}
 	err = sqlx.GetContext(ctx, q, &last, `SELECT version, made_by FROM migrations ORDER BY version DESC LIMIT 1`)
+	if errors.Is(err, sql.ErrNoRows) { // a migration has created the table and nothing else yet
+		err = nil
+	}
 	return last.Version, last.By, err
 }
 
@@ -204,17 +218,51 @@ func (s *server) check(ctx context.Context) error {
 	return nil
 }
 
+// preludeTries is how often the schema and its first table are created anew when another
+// process creates them at the same time.
+const preludeTries = 10
+
 // migrate makes the steps that are missing.
 func (s *server) migrate(ctx context.Context) (before Schema, err error) {
-	if before, err = s.look(ctx); err != nil {
+	if before, err = s.look(ctx); err != nil || len(before.Pending) == 0 {
 		return before, err
 	}
+	rights, err := s.rights(ctx, s.db)
+	if err == nil {
+		err = s.refuseOwner(rights)
+	}
+	for try := 1; err == nil; try++ {
+		if err = s.prepare(ctx); err == nil || try == preludeTries || !createdTwice(err) {
+			break
+		}
+		err = ctx.Err()
+	}
 	for range before.Pending {
-		if err := s.step(ctx); err != nil {
-			return before, err
+		if err == nil {
+			err = s.step(ctx)
 		}
 	}
-	return before, nil
+	return before, err
+}
+
+// prepare creates the schema and the table of migrations unless they are there.
+func (s *server) prepare(ctx context.Context) error {
+	tx, err := s.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it may be committed
+	if _, err := tx.ExecContext(ctx, s.prelude()); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// createdTwice reports whether two processes created the same schema or table at once:
+// IF NOT EXISTS does not see what another transaction has not committed.
+func createdTwice(err error) bool {
+	e, is := errors.AsType[*pgconn.PgError](err)
+	return is && slices.Contains([]string{"23505", "42P06", "42P07"}, e.Code)
 }
 
 // step makes the next step, unless somebody else has made all of them meanwhile.
@@ -232,7 +280,9 @@ func (s *server) step(ctx context.Context) (err error) {
 	if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "migrate "+s.channel()); err != nil {
+	// One process migrates at a time. The lock takes rights on the table: every role that
+	// can connect to the database could hold an advisory lock, and with it up all others.
+	if _, err := tx.ExecContext(ctx, "LOCK TABLE migrations IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	version, by, err := s.read(ctx, tx)

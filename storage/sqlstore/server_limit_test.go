@@ -52,7 +52,7 @@ func TestServerLimitRace(t *testing.T) {
 	go func() { limits <- s.SetLimit(t.Context(), storage.Limit{Flow: "trip", Runs: 1}) }()
 	for waits := false; !waits && len(limits) == 0; time.Sleep(time.Millisecond) {
 		if err := admin.QueryRow(t.Context(), `SELECT EXISTS (SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
-WHERE locktype = 'advisory' AND NOT granted AND application_name = $1)`, postgrestest.Schema(t, dsn)).Scan(&waits); err != nil {
+WHERE locktype = 'relation' AND NOT granted AND application_name = $1)`, postgrestest.Schema(t, dsn)).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
 	}

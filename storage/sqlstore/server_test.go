@@ -77,5 +77,10 @@ func TestServerStore(t *testing.T) {
 			dsn, _ := dsns.Load(s)
 			return join(tb, dsn.(string))
 		},
+		Die: func(tb testing.TB, s storage.Store) {
+			if err := sqlstore.Die(tb.Context(), s.(*sqlstore.Store)); err != nil {
+				tb.Error(err)
+			}
+		},
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -80,6 +80,19 @@ func (s *session) close() error {
 		errs = append(errs, stmt.Close())
 	}
 	return errors.Join(append(errs, s.conn.Close())...)
+}
+
+// keepLog keeps SQLite from deleting the log when the last connection is closed: it
+// would delete what has that name now, which is another database's.
+func (s *session) keepLog() error {
+	return s.conn.Raw(func(conn any) error {
+		c, controls := conn.(sqlite.FileControl)
+		if !controls {
+			return errDriver
+		}
+		_, err := c.FileControlPersistWAL("main", 1)
+		return err
+	})
 }
 
 // stmt returns the statement, prepared, once those before it were sent.
@@ -278,7 +291,7 @@ func (s *session) postQuery(ctx context.Context, dest any, read func(error) erro
 // for each, where they are not kept.
 func (s *session) room() []any {
 	if s.dialect.posts || s.args == nil {
-		s.args = make([]any, 0, 32)
+		s.args = make([]any, 0, 40)
 	}
 	return s.args
 }

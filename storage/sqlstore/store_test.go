@@ -40,6 +40,11 @@ func TestStore(t *testing.T) {
 			path, _ := paths.Load(s)
 			return join(tb, path.(string))
 		},
+		Die: func(tb testing.TB, s storage.Store) {
+			if err := sqlstore.Die(tb.Context(), s.(*sqlstore.Store)); err != nil {
+				tb.Error(err)
+			}
+		},
 	})
 }
 

@@ -24,8 +24,8 @@ type form struct {
 
 // What the arguments of the statements are, in their order.
 const (
-	countTypes   = "bigint,bigint,bigint,bigint,bigint,bytea,bytea"
-	turnTypes    = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bigint,bytea,bytea"
+	countTypes   = "bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bytea,bytea"
+	turnTypes    = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bytea,bytea"
 	letGoTypes   = ",bigint,bigint,bigint"
 	takeTypes    = ",bigint,text,text,bigint"
 	claimedTypes = ",bigint,bigint,text,bigint"

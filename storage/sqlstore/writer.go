@@ -34,6 +34,7 @@ type write struct {
 	checkpoint bool // has failpoints around its commit
 	again      bool // its caller does it once more when nobody heard whether it was done
 
+	done  <-chan struct{} // closed when its caller gives up; nil for never
 	err   error
 	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
 	lane  *session      // to lead with; nil when it is done
@@ -63,6 +64,7 @@ type writer struct {
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
+	files   *site      // which are looked at before each commit; nil for none
 	wal     func()     // told after each commit; for WAL checkpoints
 	ring    func(ring) // told after each commit that somebody may wait for
 	counts  *counts
@@ -82,7 +84,8 @@ type writer struct {
 
 // A gate is passed before writing, and closed behind it.
 type gate interface {
-	enter() error
+	// enter waits for the turn. When done is closed first, its error wraps errNoTurn.
+	enter(done <-chan struct{}) error
 	// leave reports whether somebody else waits to enter.
 	leave() (wanted bool, err error)
 }
@@ -116,6 +119,7 @@ func (w *writer) take(ctx context.Context, one *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	one.done = ctx.Done()
 	w.mu.Lock()
 	switch {
 	case w.closed:
@@ -123,7 +127,7 @@ func (w *writer) take(ctx context.Context, one *write) error {
 		return storage.ErrClosed
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
-		return fmt.Errorf("%w: %w", ErrBroken, w.broken)
+		return w.broken
 	case len(w.free) < w.lanes:
 		one.lane, one.ready = nil, make(chan struct{})
 		w.queue = append(w.queue, one)
@@ -133,7 +137,7 @@ func (w *writer) take(ctx context.Context, one *write) error {
 		case <-one.ready:
 		case <-ctx.Done():
 			if w.withdraw(one) {
-				return ctx.Err()
+				return w.late(ctx)
 			}
 			<-one.ready
 		}
@@ -146,7 +150,18 @@ func (w *writer) take(ctx context.Context, one *write) error {
 		w.mu.Unlock()
 	}
 	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
+	if errors.Is(one.err, errNoTurn) && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", ctx.Err(), one.err)
+	}
 	return one.err
+}
+
+// late returns the error of a write that was given up in the queue.
+func (w *writer) late(ctx context.Context) error {
+	if t, is := w.turns.(*turnstile); is && t.waits() {
+		return fmt.Errorf("%w: %w: %s", ctx.Err(), errNoTurn, t.way)
+	}
+	return ctx.Err()
 }
 
 // part gives those that go alone lanes of their own.
@@ -177,7 +192,17 @@ func (w *writer) lead(ctx context.Context, first *write) {
 		w.gather()
 		batch = w.join(batch)
 	}
-	w.write(ctx, lane, batch)
+	if left := w.write(ctx, lane, batch); len(left) > 0 {
+		batch = batch[:len(batch)-len(left)]
+		w.putBack(left)
+	}
+}
+
+// putBack puts writes to the head of the queue again that were not begun.
+func (w *writer) putBack(left []*write) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = append(slices.Clip(left), w.queue...)
 }
 
 // gather lets those join who were just woken by a commit, if there are such lately.
@@ -286,7 +311,11 @@ func (w *writer) hangUp() error {
 	if w.apart != w {
 		errs = append(errs, w.apart.hangUp())
 	}
+	replaced := w.files != nil && w.files.logReplaced()
 	for _, lane := range w.free {
+		if replaced {
+			errs = append(errs, lane.keepLog())
+		}
 		if err := lane.close(); !lane.dialect.posts {
 			errs = append(errs, err)
 		} // of a server that is gone, nothing is left to say

@@ -33,6 +33,8 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Create", s.Create(ctx, run("x"))},
 			{"Begin", errOf2(s.Begin(ctx, "a"))},
 			{"Seize", errOf2(s.Seize(ctx, "a"))},
+			{"Try", errOf2(s.Try(ctx, "a"))},
+			{"Acquit", s.Acquit(ctx, p.claim)},
 			{"SetLimit", s.SetLimit(ctx, storage.Limit{Runs: 1})},
 			{"Limits", errOf(s.Limits(ctx))},
 			{"Due", errOf2(s.Due(ctx, storage.DueQuery{By: at(1)}))},
@@ -50,6 +52,7 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Run", errOf(s.Run(ctx, "a"))},
 			{"Limited", errOf(s.Limited(ctx, "a"))},
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
+			{"Labeled", errOf(s.Labeled(ctx, "v", "k"))},
 			{"Atoms", errOf(s.Atoms(ctx, "a"))},
 			{"Atom", errOf(s.Atom(ctx, "a", "x"))},
 			{"AtomsAt", errOf(s.AtomsAt(ctx, "a", "x"))},
@@ -96,6 +99,8 @@ func testNotFound(t *testing.T, m Maker) {
 	ctx := t.Context()
 	for name, err := range map[string]error{
 		"Release":   s.Release(ctx, storage.Claim{Run: "zz"}, 0, at(1)),
+		"Try":       errOf2(s.Try(ctx, "zz")),
+		"Acquit":    s.Acquit(ctx, storage.Claim{Run: "zz"}),
 		"Bell":      errOf2(s.Bell(ctx, "zz")),
 		"Run":       errOf(s.Run(ctx, "zz")),
 		"Atoms":     errOf(s.Atoms(ctx, "zz")),

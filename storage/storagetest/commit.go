@@ -22,7 +22,7 @@ func testCommit(t *testing.T, m Maker) {
 		Head: storage.Head{
 			State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
 			Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
-			Started: at(2), Ended: at(3), Time: at(3),
+			Started: at(2), Ended: at(3), Time: at(3), Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
 		},
 		Letters: []storage.Letter{{Run: "zz", Kind: "cancel"}}, // to nobody
 	})
@@ -30,7 +30,8 @@ func testCommit(t *testing.T, m Maker) {
 		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
 		Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
 		Created: at(0), Started: at(2), Updated: at(3), Ended: at(3), Seq: 2, Memory: value("frontier"),
-		Fence: 1, ClaimID: p.claim.ID, Owner: s.Owner().ID,
+		Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
+		Fence:  1, ClaimID: p.claim.ID, Owner: s.Owner().ID,
 	}, load(t, s, "a"))
 
 	wrong := p.claim

@@ -85,7 +85,7 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 }
 
 var writes = map[string]bool{
-	"Create": true, "Begin": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
+	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
 	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
 	"PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
@@ -170,6 +170,14 @@ func (f *faulty) Begin(ctx context.Context, run string) (storage.Claim, *storage
 
 func (f *faulty) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return f.begin(ctx, Call{Method: "Seize", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Seize(ctx, run) })
+}
+
+func (f *faulty) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	return f.begin(ctx, Call{Method: "Try", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Try(ctx, run) })
+}
+
+func (f *faulty) Acquit(ctx context.Context, claim storage.Claim) error {
+	return f.do(ctx, Call{Method: "Acquit", Run: claim.Run}, func() error { return f.Store.Acquit(ctx, claim) })
 }
 
 func (f *faulty) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (storage.Claim, *storage.Snapshot, error) {
@@ -334,6 +342,10 @@ func (f *faulty) Outgoing(ctx context.Context, now time.Time, limit int) ([]stor
 
 func (f *faulty) Sent(ctx context.Context, n ...int64) error {
 	return f.do(ctx, Call{Method: "Sent"}, func() error { return f.Store.Sent(ctx, n...) })
+}
+
+func (f *faulty) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+	return answer(ctx, f, Call{Method: "Labeled"}, func() (map[string][]string, error) { return f.Store.Labeled(ctx, value, keys...) })
 }
 
 func (f *faulty) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {

@@ -1,9 +1,11 @@
 package storagetest
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -37,4 +39,42 @@ func testCommitLabels(t *testing.T, m Maker) {
 	find("order", "2", "ba")
 	long := p.next(storage.Checkpoint{Labels: map[string]string{strings.Repeat("k", storage.MaxLabel+1): "v"}})
 	want(t, "Commit of a long label", s.Commit(t.Context(), p.claim, long), storage.ErrInvalid)
+}
+
+// testLabeled finds runs that have not ended by many labels at once.
+func testLabeled(t *testing.T, m Maker) {
+	s := m.open(t)
+	odd := "a \"key\" of \\ and ' % \u00fc\u2028"
+	for id, labels := range map[string]map[string]string{
+		"b": {"x": "waits", "y": "waits"}, "a": {"x": "waits"}, "c": {"x": "not"}, "d": nil, "e": {odd: "waits"}, "over": {"x": "waits"},
+	} {
+		r := run(id)
+		r.Labels = labels
+		if id == "over" {
+			r.State = states.FlowReverted
+		}
+		create(t, s, r)
+	}
+	find := func(want map[string][]string, keys ...string) {
+		t.Helper()
+		same(t, "runs by labels", want, ask[map[string][]string](t, "Labeled")(s.Labeled(t.Context(), "waits", keys...)))
+	}
+	find(nil)
+	find(nil, "z", "not")
+	find(map[string][]string{"x": {"a", "b"}}, "x")
+	find(map[string][]string{"x": {"a", "b"}, "y": {"b"}, odd: {"e"}}, "x", "y", "x", odd)
+	many := make([]string, 40_000) // more than a statement of any database takes arguments
+	for i := range many {
+		many[i] = "k" + strconv.Itoa(i)
+	}
+	many[39_000] = "y"
+	find(map[string][]string{"y": {"b"}}, many...)
+
+	p := begin(t, s, "b")
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
+	find(map[string][]string{"x": {"a"}}, "x", "y")
+	for _, key := range []string{"", "a\x00b", "\xff", strings.Repeat("k", storage.MaxLabel+1)} {
+		_, err := s.Labeled(t.Context(), "waits", "x", key)
+		want(t, "Labeled by what is no key", err, storage.ErrInvalid)
+	}
 }

@@ -32,14 +32,14 @@ func testNew(t *testing.T, m Maker) {
 	p, late := newRun(t, s, r), newRun(t, other, r)
 	want(t, "it was made by a claim alone", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
 	first := p.next(storage.Checkpoint{
-		Head:  storage.Head{State: states.FlowRunning, Started: at(1), Output: inline("o"), Lost: 2},
+		Head:  storage.Head{State: states.FlowRunning, Started: at(1), Output: inline("o")},
 		Atoms: []storage.Atom{{Path: "x", Live: true}}, Labels: map[string]string{"size": "xl"}, Payloads: []storage.Payload{{Data: large("p")}},
 		History: []storage.Entry{{Path: "x", Time: at(1)}}, Push: []storage.Undo{{Path: "x"}, {Path: "y"}}, Children: []storage.Run{run("child")},
 		Timers: []storage.TimerRow{{Path: "x", Due: at(5)}}, Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}},
 	})
 	must(t, "Commit", p.commit(t.Context(), first))
 	expect := p.snap.Run
-	expect.Seq, expect.State, expect.Started, expect.Updated, expect.Output, expect.Lost = 1, states.FlowRunning, at(1), at(1), inline("o"), 2
+	expect.Seq, expect.State, expect.Started, expect.Updated, expect.Output = 1, states.FlowRunning, at(1), at(1), inline("o")
 	expect.Labels = map[string]string{"customer": "ann", "size": "xl"}
 	expect.Entries, expect.Refs, expect.Undos = 1, 2, 2
 	expect.Fence, expect.ClaimID, expect.Owner = 1, p.claim.ID, s.Owner().ID

@@ -23,6 +23,9 @@ type Maker struct {
 	// Join returns another store on the same records, as a second process would
 	// have it. The suite closes it. Required.
 	Join func(t testing.TB, s storage.Store) storage.Store
+	// Die lets what a store owns be that of a process which has died. The suite closes the
+	// store later. Without it, what happens then is not tested.
+	Die func(t testing.TB, s storage.Store)
 }
 
 // Run runs the suite. Its tests are parallel to each other.
@@ -54,6 +57,7 @@ func Run(t *testing.T, m Maker) {
 		{"CommitRelease", testCommitRelease},
 		{"CommitOrigin", testCommitOrigin},
 		{"CommitLabels", testCommitLabels},
+		{"Labeled", testLabeled},
 		{"CommitOutcome", testCommitOutcome},
 		{"CommitInvalid", testCommitInvalid},
 		{"Release", testRelease},
@@ -79,6 +83,7 @@ func Run(t *testing.T, m Maker) {
 		{"TransactRefused", testTransactRefused},
 		{"Purge", testPurge},
 		{"Owners", testOwners},
+		{"Suspects", testSuspects},
 		{"Closed", testClosed},
 		{"Cancelled", testCancelled},
 		{"NotFound", testNotFound},

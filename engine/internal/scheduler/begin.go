@@ -19,9 +19,14 @@ func (s *Scheduler) begin(ev *Event) {
 		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.opt.Deadline)}})
 	}
 	s.fatal, s.parked = nil, false
+	s.forgetAsks()
+	s.ops, s.opAt = s.ops[:0], 0 // what was postponed is found in the records
 	s.lookAround()
-	if ev.Order != nil {
+	switch {
+	case ev.Order != nil:
 		s.obey(ev.Order)
+	case s.fate == FateFailed: // the process died, or was stopped, on the way to its end
+		s.doomTo(s.fate, s.doom, true)
 	}
 }
 
@@ -67,7 +72,9 @@ func (s *Scheduler) reset() {
 	s.halted, s.parked, s.rewinding, s.fatal, s.kept = false, false, nil, nil, nil
 	s.fate, s.doom = FateNone, nil
 	if s.root != nil {
-		s.root, s.asks, s.unwound = &Scope{Index: -1}, nil, false
+		s.root, s.unwound = &Scope{Index: -1}, false
+		s.forgetAsks()
+		s.alive, s.held = 0, 0
 	}
 	for i := range s.rec {
 		a := int32(i)

@@ -12,7 +12,7 @@ import (
 type Op uint8
 
 // The commands. Those that ask are the last of their list; no event but the
-// answer, or Suspend, may follow.
+// answer, Later or Suspend may follow.
 const (
 	Write       Op = iota // keep Rec; nobody is told
 	Notify                // keep Rec; then tell that the atom went From -> To
@@ -97,6 +97,8 @@ const (
 	Suspend                    // come to rest, undoing nothing
 	Ordered                    // an operator wants what Order says
 	Reset                      // begin anew: all atoms PENDING
+	Later                      // AskLanguage, AskUndo or More is not answered now: other events come first, and Idle asks again
+	Exceeded                   // the run has reached a limit, as Failure says; it may come in place of Grown
 )
 
 // An Event is one thing that happened.

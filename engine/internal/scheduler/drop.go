@@ -29,6 +29,9 @@ func (s *Scheduler) starved(scope *Scope) bool {
 	if scope.closed || scope.stopping || scope.ending != nil || scope.undoing != nil || scope.listens || len(scope.open) > 0 {
 		return false
 	}
+	if s.back.scope == scope {
+		return false
+	}
 	for i := range s.asks {
 		if s.asks[i].scope == scope && !s.asks[i].left {
 			return false

@@ -238,7 +238,7 @@ func (s *Scheduler) Open(yield func(*Node) bool) {
 
 // Waits reports whether the run does nothing but wait.
 func (s *Scheduler) Waits() bool {
-	return s.flow == states.FlowRunning && s.busy == 0 && s.waits > 0 && !s.asked && s.startAt >= len(s.wave) && len(s.fatal) == 0
+	return s.flow == states.FlowRunning && s.busy == 0 && s.waits > 0 && !s.asked && !s.postponed() && s.startAt >= len(s.wave) && len(s.fatal) == 0
 }
 
 // onlyWaited reports whether a run that was loaded did nothing but wait when it

@@ -14,6 +14,7 @@ func (s *Scheduler) fillFork(n *Node) {
 	for n.begun < g.Count && !n.decided && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
 		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
 		n.begun++
+		s.alive++
 		n.children = append(n.children, c)
 		s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
 		if s.flow == states.FlowRunning {
@@ -48,6 +49,7 @@ func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
 func (n *Node) tell(c *Scope) {
 	if c.Rec.Ended != EndFailure {
 		n.results[c.Index] = c.Rec.Result
+		n.joined += int64(len(c.Rec.Result))
 		n.done++
 		return
 	}

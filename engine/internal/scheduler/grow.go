@@ -35,10 +35,13 @@ func (s *Scheduler) wonder(scope *Scope, node *Node, cause flow.Cause) {
 // nextAsk puts the next question that still matters. It reports whether there
 // was one, or anything else came of looking.
 func (s *Scheduler) nextAsk() bool {
-	for len(s.asks) > 0 {
-		q := s.asks[0]
-		s.asks = s.asks[1:]
+	if s.flow == states.FlowSuspending { // the records tell what to ask when the run goes on
+		return false
+	}
+	for s.wonders() {
+		q := s.firstAsk()
 		if q.scope.closed || q.undo && q.scope.undoing == nil || q.scope.stopping && q.cause.Kind != flow.Overdue && q.cause.Kind != flow.Stopped {
+			s.dropMessage(&q)
 			continue
 		}
 		if q.left {
@@ -62,6 +65,13 @@ func (s *Scheduler) nextAsk() bool {
 	}
 	s.asks = nil
 	return false
+}
+
+// dropMessage takes the message out of the inbox that a question was about.
+func (s *Scheduler) dropMessage(q *ask) {
+	if q.letter > 0 {
+		s.emit(Command{Op: Obeyed, Atom: -1, Detail: &Detail{Order: &Order{N: q.letter}}})
+	}
 }
 
 // beginGrowing starts the run's own growing flow, or takes it up.
@@ -113,9 +123,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.asking
 	s.asking = ask{}
 	scope, node := q.scope, q.node
-	if q.letter > 0 {
-		s.emit(Command{Op: Obeyed, Atom: -1, Detail: &Detail{Order: &Order{N: q.letter}}})
-	}
+	s.dropMessage(&q)
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
@@ -233,6 +241,7 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 		return
 	}
 	s.serial++
+	s.alive++
 	n := &Node{Scope: scope, Path: path, Spec: spec, Kept: true, serial: s.serial, failedAt: -1}
 	if scope.open == nil {
 		scope.open = map[string]*Node{}

@@ -22,6 +22,7 @@ type gardener struct {
 	crashAt int  // after which commit the process dies; 0 is never
 	gap     int  // how many commits later it dies again, one more each time; 0 is not again
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
+	limitAt int  // in place of which answer of the language the run reaches a limit; 0 is never
 	pick    func(n int) int
 	asked   func(c *flow.Cause) // sees every question to the language
 	lang    flow.Language
@@ -39,6 +40,7 @@ type gardener struct {
 	undo    []string
 	unwound bool
 	fate    scheduler.Fate
+	doom    *atom.Failure
 	events  map[string]int
 	world   map[string]int // effects that have not been undone
 	pushed  []string       // all that was ever put on the stack
@@ -53,6 +55,8 @@ type gardener struct {
 	deadline time.Time
 	over     *scheduler.Command
 	crashed  bool
+	asks     int
+	limited  bool // it has reached its limit
 	dead     bool
 }
 
@@ -95,7 +99,7 @@ func (g *gardener) process() {
 			}
 		}
 		g.sched.Load(&scheduler.Saved{
-			Flow: g.flow, Memory: g.memory, Records: records, Undos: int64(len(g.undo)), Unwound: g.unwound, Fate: g.fate,
+			Flow: g.flow, Memory: g.memory, Records: records, Undos: int64(len(g.undo)), Unwound: g.unwound, Fate: g.fate, Doom: g.doom,
 		})
 	}
 	g.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true})
@@ -187,6 +191,7 @@ func (g *gardener) feed(ev scheduler.Event) int {
 	for asked := true; asked && !g.dead; {
 		ev.Now = g.now
 		cmds := slices.Clone(g.sched.Step(ev))
+		g.checkAlive()
 		n += len(cmds)
 		whole := ev.Kind == scheduler.Grown
 		asked = false
@@ -238,8 +243,8 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	case scheduler.Cancel:
 		g.cancel(c.Node)
 	case scheduler.Doom:
-		fate := c.Fate
-		g.batch = append(g.batch, func() { g.fate = fate })
+		fate, why := c.Fate, c.Failures
+		g.batch = append(g.batch, func() { g.fate, g.doom = fate, append(why, nil)[0] })
 	case scheduler.DropUndo:
 		g.batch = append(g.batch, func() { g.undo, g.pushed = nil, nil })
 	case scheduler.Deadline:
@@ -359,7 +364,12 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	if g.asked != nil {
 		g.asked(c.Cause)
 	}
+	if g.asks++; g.asks == g.limitAt && c.Cause.Kind != flow.Stopped {
+		g.limited = true
+		return &scheduler.Event{Kind: scheduler.Exceeded, Failure: exceeded}
+	}
 	growth := g.lang.Grow(ask)
+	g.checkAfter(c, &growth)
 	return &scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 }
 

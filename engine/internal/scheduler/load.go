@@ -98,6 +98,10 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 			scopes[l.Path] = c
 			fork.begun = max(fork.begun, l.Index+1)
 			fork.take(c)
+			if !c.closed {
+				s.alive++
+				c.weigh(s)
+			}
 			continue
 		}
 		scope := scopes[strings.TrimSuffix(strings.TrimSuffix(l.Path, l.Spec.Name), "/")]
@@ -110,10 +114,15 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 			scope.open = map[string]*Node{}
 		}
 		scope.open[l.Spec.Name] = n
+		s.alive++
+		n.weigh(s)
 		if l.Spec.Kind == flow.Fork {
 			n.results = make([]atom.Value, l.Spec.Group.Count)
 			forks[l.Path] = n
 		}
+	}
+	for _, n := range forks {
+		n.weigh(s)
 	}
 }
 

@@ -31,6 +31,8 @@ type Node struct {
 
 	children []*Scope // of a fork: those begun and not closed
 	begun    int      // of a fork: how many children were made
+	joined   int64    // of a fork: bytes of results
+	weight   int64    // bytes of values, as they were counted last
 	results  []atom.Value
 	done     int
 	failures int  // of a fork: how many children failed
@@ -94,6 +96,7 @@ func (s *Scheduler) startNode(n *Node) {
 		n.Rec.Attempt++
 		n.Rec.Ended, n.Rec.Result = EndNone, nil
 		n.Rec.clearDue()
+		n.joined = 0
 		n.begun, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, -1, nil, false
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
@@ -261,6 +264,9 @@ func (s *Scheduler) tryAgain(n *Node) {
 // done, goes on the undo stack if it can be undone.
 func (s *Scheduler) retire(n *Node) {
 	delete(n.Scope.open, n.Spec.Name)
+	if n.Kept {
+		s.alive--
+	}
 	n.Kept = false
 	if n.Rec.Ended == EndFailure {
 		n.Rec.Ended = EndHandled

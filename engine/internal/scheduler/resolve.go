@@ -19,6 +19,7 @@ const (
 	resolve opKind = iota // decide what the atom's failure means
 	renew                 // a retry that was waiting to try again goes on
 	choose                // pick from what has become ready
+	unwind                // ask for the next entry of the undo stack
 )
 
 func (s *Scheduler) push(o op) { s.ops = append(s.ops, o) }
@@ -45,6 +46,8 @@ func (s *Scheduler) runOps() {
 			s.prepareRetry(o.atom)
 		case choose:
 			s.choose()
+		case unwind:
+			s.unwindNext()
 		}
 	}
 }

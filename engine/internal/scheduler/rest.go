@@ -12,6 +12,11 @@ func (s *Scheduler) idle() {
 	if s.asked || s.startAt < len(s.wave) {
 		return
 	}
+	if s.postponed() {
+		if s.runOps(); len(s.out) > 0 {
+			return
+		}
+	}
 	if s.flow == states.FlowRunning && len(s.fatal) == 0 && !s.halted && !s.parked {
 		s.gather()
 		if len(s.wave) > 0 {

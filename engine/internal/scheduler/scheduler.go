@@ -63,8 +63,11 @@ type Scheduler struct {
 
 	root      *Scope // of a growing flow; nil otherwise
 	asks      []ask
+	back      ask // the question that was taken back, which goes before asks; no scope: there is none
 	asking    ask
 	serial    int64           // of nodes, in the order they were made
+	alive     int64           // nodes and child flows that are open
+	held      int64           // bytes of their values
 	undos     int64           // height of the undo stack
 	drops     int             // how often the undo stack was dropped
 	holes     map[int64]*Node // entries of the undo stack that are undone, and have others above them, by height
@@ -148,11 +151,16 @@ func (s *Scheduler) Step(ev Event) []Command {
 		s.deferred(ev)
 	case Told:
 		s.told(ev)
+	case Exceeded:
+		s.exceeded(ev.Failure)
 	case Idle:
 		s.idle()
 		return s.out
 	case Continue:
 		s.startWave()
+	case Later:
+		s.later()
+		return s.out
 	case Suspend: // answered above
 	}
 	s.runOps()
@@ -190,7 +198,12 @@ func (s *Scheduler) Rest() {
 	s.opAt, s.chooseAt, s.startAt = 0, 0, 0
 }
 
-func (s *Scheduler) emit(c Command) { s.out = append(s.out, c) }
+func (s *Scheduler) emit(c Command) {
+	if c.Op <= Notify {
+		s.weigh(&c)
+	}
+	s.out = append(s.out, c)
+}
 
 // command is emit for what each step of a flow does: it returns the command, to
 // be filled in where it is.

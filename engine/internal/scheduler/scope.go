@@ -26,6 +26,7 @@ type Scope struct {
 	undoing  *undoing       // what is to be undone before anything else is asked; nil when nothing is
 	held     []ask          // until then
 	closed   bool
+	weight   int64 // bytes of values, as they were counted last
 	aborted  []string
 }
 
@@ -199,6 +200,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	}
 	fork := scope.Parent
 	fork.lose(scope)
+	s.alive--
 	switch end := scope.ending; {
 	case end == nil:
 		s.setScope(scope, states.TaskCancelled)
@@ -215,6 +217,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		fork.tell(scope)
 		s.decide(fork)
 	}
+	fork.weigh(s)
 	s.joinFork(fork)
 }
 

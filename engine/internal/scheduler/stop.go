@@ -14,6 +14,7 @@ const (
 	FateNone Fate = iota
 	FateTimedOut
 	FateCancelled
+	FateFailed // the run has reached a limit
 )
 
 // fateOf returns the fate that a language lets a run end by.
@@ -31,6 +32,9 @@ func fateOf(end *flow.End) Fate {
 // doomed reports whether the run is being ended from outside: then a failure is
 // neither retried nor asked about, because it decides nothing any more.
 func (s *Scheduler) doomed() bool { return s.fate != FateNone }
+
+// Doomed reports the same.
+func (s *Scheduler) Doomed() bool { return s.doomed() }
 
 // doomTo lets the run end by a fate. What executes is cancelled; with undo all
 // that was done is undone, otherwise it stays as it is. Doing it again changes
@@ -65,6 +69,13 @@ func (s *Scheduler) interruptAll() {
 	}
 }
 
+// exceeded fails a run that has reached a limit, and undoes what it did. It may be
+// in place of an answer of a language, which then has no say any more.
+func (s *Scheduler) exceeded(f *atom.Failure) {
+	s.asked, s.asking = false, ask{}
+	s.doomTo(FateFailed, f, true)
+}
+
 // overdue ends a run whose time is up, unless it is on its way to its end. The
 // language of a growing flow says itself what that means.
 func (s *Scheduler) overdue() {
@@ -86,7 +97,7 @@ func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	s.root.outside = why
 	s.listen(s.root, false)
 	if !s.root.begun { // there is nobody to be told yet
-		s.asks = nil
+		s.forgetAsks()
 		s.endScope(s.root, &flow.End{Failure: s.doom})
 		return
 	}

@@ -99,6 +99,7 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 		}
 	case flow.Overdue:
 		g.End = &flow.End{Failure: c.Failure, TimedOut: true}
+	case flow.Stopped: // it has no say
 	default:
 		panic("unexpected cause " + c.Kind.String())
 	}

@@ -50,6 +50,10 @@ func (s *Scheduler) inMiddle(a int32) bool {
 const chunk = 64
 
 func (s *Scheduler) startWave() {
+	if s.flow != states.FlowRunning {
+		s.later()
+		return
+	}
 	end := min(s.startAt+chunk, len(s.wave))
 	for _, a := range s.wave[s.startAt:end] {
 		s.start(a)

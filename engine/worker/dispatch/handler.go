@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -28,6 +30,7 @@ const (
 	maxKinds     = storage.MaxQueues
 	maxName      = storage.MaxID
 	maxText      = 32 << 10         // bytes of a failure's message
+	maxNesting   = 500              // of arrays and objects
 	maxWait      = 50 * time.Second // servers often give a request a minute
 	defaultWait  = 30 * time.Second
 	maxLease     = 12 * time.Hour
@@ -44,6 +47,14 @@ func Handler(ctx context.Context, store storage.Store) http.Handler {
 	mux.HandleFunc("POST /tasks/{id}/heartbeat", h.serve(h.heartbeat))
 	mux.HandleFunc("POST /tasks/{id}/complete", h.serve(h.complete))
 	mux.HandleFunc("POST /tasks/{id}/fail", h.serve(h.fail))
+	mux.HandleFunc("/tasks/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			write(w, http.StatusMethodNotAllowed, &problem{Code: "invalid", Text: "workers ask by POST"})
+			return
+		}
+		write(w, http.StatusNotFound, &problem{Code: "not_found", Text: "ask for /tasks/poll, or for heartbeat, complete or fail below /tasks/ID/"})
+	})
 	return mux
 }
 
@@ -86,10 +97,14 @@ func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body [
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
+		write(w, status, said)
 	}
+}
+
+func write(w http.ResponseWriter, status int, said any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
 }
 
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -97,7 +112,16 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil || media != "application/json" {
 		return nil, &problem{http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json"}
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	switch {
+	case err == nil, errors.As(err, new(*http.MaxBytesError)):
+		return body, err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &problem{http.StatusRequestTimeout, "invalid", "the body did not arrive in time"}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return nil, &problem{http.StatusServiceUnavailable, "busy", "the server has no room for the body; ask again"}
+	}
+	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
 }
 
 // problemOf says what an error means for who asked.
@@ -119,8 +143,14 @@ func problemOf(err error) *problem {
 }
 
 func decode(body []byte, into any) error {
-	if len(body) == 0 {
+	switch {
+	case len(body) == 0:
 		return nil
+	case !utf8.Valid(body):
+		return invalid("the body is not UTF-8")
+	case !json.Valid(body): // and then Unmarshal says why
+	case jsontext.Depth(body) > maxNesting:
+		return invalid("arrays and objects nest at most %d deep", maxNesting)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return invalid("the body is not as it should be: %v", err)
@@ -129,7 +159,7 @@ func decode(body []byte, into any) error {
 }
 
 // poll gives a worker a task.
-func (h *handler) poll(ctx context.Context, _ *http.Request, body []byte) (any, error) {
+func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, error) {
 	var ask struct {
 		Kinds  []string `json:"kinds"`
 		Worker string   `json:"worker"`
@@ -158,6 +188,7 @@ func (h *handler) poll(ctx context.Context, _ *http.Request, body []byte) (any, 
 	if err != nil {
 		return nil, err
 	}
+	_ = r.Body.Close() // the server may forget it while the worker waits
 	defer h.polls.Add(-1)
 	if h.polls.Add(1) > MaxPolls {
 		return nil, &problem{http.StatusServiceUnavailable, "busy", fmt.Sprintf("%d workers wait for work already; ask again", MaxPolls)}

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// pipes are a listener without a network.
+type pipes struct {
+	dialed chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.dialed:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A visit is what a client sees of a server.
+type visit struct {
+	t *testing.T
+	net.Conn
+
+	read *bufio.Reader
+}
+
+// serveLocal calls f in virtual time with a server of so many connections, and a way to
+// connect to it.
+func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial func() *visit)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
+		server := (&door{local: true}).server(hclog.NewNullLogger(), answers)
+		served := make(chan error)
+		go func() { served <- server.Serve(newConnections(p, most, false)) }()
+		var all []net.Conn
+		f(func() *visit {
+			client, at := net.Pipe()
+			p.dialed <- at
+			all = append(all, client)
+			return &visit{t, client, bufio.NewReader(client)}
+		})
+		for _, conn := range all {
+			_ = conn.Close() // the server may have
+		}
+		if err := hangUp(t.Context(), server); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// send sends a text; the server may close the connection meanwhile.
+func (v *visit) send(format string, args ...any) *visit {
+	_, _ = fmt.Fprintf(v, format, args...)
+	return v
+}
+
+// answered returns the status and the body of an answer; 0 when the connection is closed.
+func (v *visit) answered() (int, string) {
+	v.t.Helper()
+	answer, err := http.ReadResponse(v.read, nil)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, ""
+	}
+	if answer.StatusCode == http.StatusContinue {
+		return v.answered()
+	}
+	return answer.StatusCode, string(text)
+}
+
+// wants fails the test unless an answer has a status, and a reason.
+func (v *visit) wants(status int, reason string) {
+	v.t.Helper()
+	if got, text := v.answered(); got != status || !strings.Contains(text, reason) {
+		v.t.Errorf("answered %d %.200s; want %d with %q", got, text, status, reason)
+	}
+}
+
+// after returns how long the connection stays open when the client only reads.
+func (v *visit) after() time.Duration {
+	began := time.Now()
+	_, _ = io.Copy(io.Discard, v.read) // until it is closed
+	return time.Since(began)
+}
+
+const get = "GET /%s HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+func post(size int, more string) string {
+	return fmt.Sprintf("POST /post HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n", size, more)
+}
+
+// echo answers what was sent, and knows of some requests that take their time.
+func echo(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/long":
+		_, _ = w.Write(bytes.Repeat([]byte("x"), 1<<20))
+		return
+	case "/poll":
+		time.Sleep(50 * time.Second)
+	case "/hangs":
+		<-r.Context().Done()
+	case "/panics":
+		panic("oh")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+	case errors.Is(err, context.DeadlineExceeded):
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case err != nil:
+		w.WriteHeader(http.StatusRequestTimeout)
+	}
+	_, _ = fmt.Fprint(w, r.URL.Path, len(text), err, r.Context().Err())
+}
+
+// TestTimesOfRequests: each part of a request has its time, and an answer that is not read
+// in time is cut off, also one that took long to come.
+func TestTimesOfRequests(t *testing.T) {
+	t.Parallel()
+	serveLocal(t, 20, echo, func(dial func() *visit) {
+		if took := dial().send("GET /livez HTTP/1.1\r\nHost: loc").after(); took != headTime {
+			t.Errorf("an incomplete head is cut off after %v", took)
+		}
+		silent := dial()
+		if took := silent.after(); took != headTime {
+			t.Errorf("a silent connection is cut off after %v", took)
+		}
+		kept := dial().send(get, "a")
+		kept.wants(200, "/a")
+		if took := kept.after(); took != idleTime {
+			t.Errorf("an idle connection is cut off after %v", took)
+		}
+		for _, size := range []int{100, smallBody + 1} {
+			slow, began := dial().send("%s%s", post(size, ""), "abc"), time.Now()
+			slow.wants(http.StatusRequestTimeout, "timeout")
+			if took := time.Since(began); took != bodyTime {
+				t.Errorf("a slow body of %d bytes is cut off after %v", size, took)
+			}
+		}
+		unread := dial().send(get, "long")
+		time.Sleep(answerTime + time.Second)
+		if status, _ := unread.answered(); status != 0 {
+			t.Error("an answer is sent for longer than its time")
+		}
+		poll := dial().send(get, "poll")
+		time.Sleep(60 * time.Second) // of which 50 are the server's
+		poll.wants(200, "/poll")
+		for range 2 {
+			poll.send("%s%s", post(3, "Expect: 100-continue\r\n"), "abc").wants(200, "/post3")
+			poll.send("POST /poll HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc").wants(200, "/poll3")
+		}
+		began := time.Now()
+		dial().send(get, "hangs").wants(200, "deadline exceeded")
+		if took := time.Since(began); took != workTime {
+			t.Errorf("a request is at work for %v", took)
+		}
+		dial().send(get, "panics").wants(http.StatusInternalServerError, "its log says why")
+	})
+}
+
+// TestConnectionsBounded: when there are too many connections, the one is cut off for whose
+// client the server has waited longest, and none that waits for the server.
+func TestConnectionsBounded(t *testing.T) {
+	t.Parallel()
+	const most = 10
+	serveLocal(t, most, echo, func(dial func() *visit) {
+		var polls, others []*visit
+		pause := func() { time.Sleep(time.Millisecond); synctest.Wait() }
+		for range most - most/workShare {
+			polls = append(polls, dial().send(get, "poll"))
+			pause()
+		}
+		dial().send(get, "busy").wants(http.StatusServiceUnavailable, "too many requests are at work")
+		for i := range 5 { // in the two places that are left
+			others = append(others, dial().send(get, "livez"))
+			others[i].wants(200, "/livez")
+			pause()
+		}
+		for i, v := range others {
+			if status, _ := v.send(get, "livez").answered(); (status == 200) != (i >= 3) {
+				t.Errorf("connection %d was answered %d", i, status)
+			}
+		}
+		for _, v := range polls {
+			v.wants(200, "/poll")
+		}
+	})
+	serveLocal(t, 4*headShare, echo, func(dial func() *visit) {
+		var heads []*visit
+		for range 2 * headShare {
+			heads = append(heads, dial().send("GET /livez HTTP/1.1\r\n"))
+			time.Sleep(time.Millisecond)
+		}
+		idle := dial().send(get, "livez")
+		idle.wants(200, "/livez")
+		for i, v := range heads {
+			v.send("Host: localhost\r\n\r\n")
+			if status, _ := v.answered(); (status == 200) != (i > headShare) { // the idle one had a head, too
+				t.Errorf("the incomplete head %d was answered %d", i, status)
+			}
+		}
+		idle.send(get, "livez").wants(200, "/livez")
+	})
+}
+
+// TestBodiesBounded: bodies are read while there is room for them, and those that do not
+// arrive make room for others; small ones need none.
+func TestBodiesBounded(t *testing.T) {
+	t.Parallel()
+	const size, fit = 1 << 20, maxBodies / (1 << 20)
+	serveLocal(t, 100, echo, func(dial func() *visit) {
+		var slow []*visit
+		for range fit {
+			slow = append(slow, dial().send("%s", post(size, "")))
+			time.Sleep(time.Millisecond)
+		}
+		for i := range 3 {
+			began := time.Now()
+			dial().send("%s%s", post(smallBody, ""), strings.Repeat("x", smallBody)).wants(200, fmt.Sprint("/post", smallBody))
+			if took := time.Since(began); took > 0 {
+				t.Errorf("a small body waited for %v", took)
+			}
+			dial().send("%s%s", post(size, ""), strings.Repeat("x", size)).wants(200, fmt.Sprint("/post", size))
+			if took := time.Since(began); i == 0 && (took < bodyGrace/2 || took > 2*bodyGrace) || i > 0 && took > 0 {
+				t.Errorf("body %d waited for %v", i, took)
+			}
+		}
+		if took := slow[0].after(); took > 0 {
+			t.Errorf("the oldest slow body was cut off after %v", took)
+		}
+		slow[1].send("%s", strings.Repeat("x", size)).wants(200, fmt.Sprint("/post", size))
+		chunked := "POST /post HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+		dial().send("%s3\r\nabc\r\n0\r\n\r\n", chunked).wants(200, "/post3")
+		long := dial()
+		go long.send("%s%x\r\n%s\r\n", chunked, maxBody+1, strings.Repeat("x", maxBody+1))
+		long.wants(http.StatusRequestEntityTooLarge, "too large")
+		dial().send("%s", chunked).wants(http.StatusRequestTimeout, "timeout")
+		dial().send("%s", post(maxBody+1, "Expect: 100-continue\r\n")).wants(http.StatusRequestEntityTooLarge, "at most")
+	})
+	serveLocal(t, 100, func(w http.ResponseWriter, r *http.Request) { // whose store does not answer
+		_, err := io.ReadAll(r.Body)
+		if err == nil {
+			<-r.Context().Done()
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprint(w, err)
+	}, func(dial func() *visit) {
+		for range fit {
+			dial().send("%s%s", post(size, ""), strings.Repeat("x", size))
+		}
+		began := time.Now()
+		dial().send("%s", post(size, "")).wants(http.StatusServiceUnavailable, "deadline exceeded")
+		if took := time.Since(began); took != admissionTime {
+			t.Errorf("a body for which there is no room is refused after %v", took)
+		}
+	})
+}
+
+// TestPipelining: a request that was sent before the answer to the one before it is
+// answered, and then the connection is closed.
+func TestPipelining(t *testing.T) {
+	t.Parallel()
+	serveLocal(t, 10, echo, func(dial func() *visit) {
+		patient := dial()
+		for range 10 {
+			patient.send(get, "a").wants(200, "/a")
+		}
+		hasty := dial()
+		go hasty.send("%s", strings.Repeat(fmt.Sprintf(get, "b"), 100))
+		hasty.wants(200, "/b")
+		hasty.wants(200, "/b")
+		if status, _ := hasty.answered(); status != 0 {
+			t.Error("a third request was answered")
+		}
+	})
+}
+
+// TestHeadLines: a head of too many lines is refused, however it is cut into pieces.
+func TestHeadLines(t *testing.T) {
+	t.Parallel()
+	lines := func(n int) string {
+		return "GET /a HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("x:\r\n", n-2) + "\r\n"
+	}
+	serveLocal(t, 10, echo, func(dial func() *visit) {
+		for _, piece := range []int{1, 3, 5000} {
+			kept := dial()
+			for _, c := range []struct{ lines, status int }{{2, 200}, {maxLines, 200}, {maxLines + 1, 431}} {
+				text := lines(c.lines)
+				go func() {
+					for len(text) > 0 {
+						n := min(piece, len(text))
+						kept.send("%s", text[:n])
+						text = text[n:]
+					}
+				}()
+				if status, reason := kept.answered(); status != c.status || status == 431 && !strings.Contains(reason, "too many lines") {
+					t.Errorf("%d lines in pieces of %d: %d %s", c.lines, piece, status, reason)
+				}
+			}
+		}
+		body := strings.Repeat("\n", 2*maxLines)
+		dial().send("%s%s", post(len(body), ""), body).wants(200, fmt.Sprint("/post", len(body)))
+	})
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package main
+
+import (
+	"net"
+	"syscall"
+)
+
+// openFiles returns how many files the process may have open.
+func openFiles() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return maxConnections
+	}
+	return int(min(uint64(limit.Cur), 1<<20)) //nolint:unconvert // of another type on some systems
+}
+
+// hasArrived reports whether something has arrived on a connection that was not read.
+func hasArrived(conn net.Conn) bool {
+	there, ok := conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := there.SyscallConn()
+	if err != nil {
+		return false
+	}
+	n := 0
+	err = raw.Control(func(fd uintptr) {
+		n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK) // without a byte there is an error
+	})
+	return err == nil && n > 0
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/storagetest"
+)
+
+// TestReadinessSaysNoMore: why a server is not ready, which may name the database, its host
+// and its user, is told only to those with a key for everything.
+func TestReadinessSaysNoMore(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte("me "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	down := storagetest.Faulty(storage.Memory(), func(storagetest.Call) storagetest.Fault {
+		return storagetest.Fault{Err: errors.New("dial ebb@db.example.org:5432/ledger")}
+	})
+	c, err := conductor.New(down, conductor.NewCatalog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []listenFlags{{address: "127.0.0.1:8083"}, {address: "0.0.0.0:8083", keys: file}} {
+		d, err := at.door(hclog.NewNullLogger())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, header := range []string{"", "Bearer " + wrongKey, "Bearer " + workersKey, "Bearer " + rightKey} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/readyz", http.NoBody)
+			r.Header.Set("Authorization", header)
+			w := httptest.NewRecorder()
+			d.guard(hclog.NewNullLogger(), readiness(c, d)).ServeHTTP(w, r)
+			told := strings.Contains(w.Body.String(), "idle")
+			if w.Code != http.StatusServiceUnavailable || told != (at.keys != "" && strings.HasSuffix(header, rightKey)) || !told && w.Body.String() != "not ready\n" {
+				t.Errorf("at %s with %q: %d %s", at.address, header, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+// certificate writes a certificate for localhost, and its key.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
+	public, err := x509.CreateCertificate(rand.Reader, is, is, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key = filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
+	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: public}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}
+
+// TestTLS: over TLS there is no HTTP/2, with its many requests on a connection; a client
+// that reads may ask again and again, and one that pipelines is hung up on.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t)
+	flags := listenFlags{address: "localhost:0", cert: cert, certKey: key}
+	d, err := flags.door(hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", d.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := d.server(hclog.NewNullLogger(), http.HandlerFunc(echo))
+	served := make(chan error)
+	go func() { served <- server.Serve(tls.NewListener(newConnections(plain, 10, true), d.tls)) }()
+	dial := func() *visit {
+		t.Helper()
+		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}}
+		conn, err := dialer.DialContext(t.Context(), "tcp", plain.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if protocol := conn.(*tls.Conn).ConnectionState().NegotiatedProtocol; protocol != "" {
+			t.Errorf("it speaks %s", protocol)
+		}
+		return &visit{t, conn, bufio.NewReader(conn)}
+	}
+	patient := dial()
+	for range 100 {
+		patient.send(get, "a").wants(200, "/a")
+	}
+	hasty := dial().send("%s", strings.Repeat(fmt.Sprintf(get, "b"), 100))
+	hasty.wants(200, "/b")
+	hasty.wants(200, "/b")
+	if status, _ := hasty.answered(); status != 0 {
+		t.Error("a third request was answered")
+	}
+	dial().send("GET /a HTTP/1.1\r\nHost: localhost\r\n%s\r\n", strings.Repeat("x:\r\n", 8000)).wants(431, "") // by its bytes
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+}
+
+// FuzzKeys: no file of keys makes the reader panic, or lets in who shows no key of it.
+func FuzzKeys(f *testing.F) {
+	f.Add("me "+rightKey+"\n# a comment\npython "+workersKey+" tasks events\n", "/tasks/poll")
+	f.Fuzz(func(t *testing.T, text, path string) {
+		all, err := parseKeys("keys", []byte(text))
+		if err != nil {
+			return
+		}
+		if len(all) == 0 || len(all) > maxKeys {
+			t.Errorf("there are %d keys", len(all))
+		}
+		ring := &keyring{keys: all, looked: time.Now().Add(time.Hour)}
+		for _, shown := range []string{"", "Bearer", "Bearer ", "Bearer " + path, "Basic " + rightKey} {
+			r := &http.Request{Header: http.Header{"Authorization": {shown}}}
+			if of := ring.of(r); of != nil && !strings.Contains(text, strings.TrimSpace(path)) {
+				t.Errorf("%q lets in %v", shown, of)
+			}
+		}
+		for _, of := range all {
+			if len(of.only) > 0 && of.may("/readyz") {
+				t.Errorf("%v may be told all", of)
+			}
+			of.may(path)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/visible"
+)
+
+// TestLostOutput calls each command that shows something in a process of its own, with a full device as standard output, and
+// with a pipe that nobody reads. A command that shows data exits with 7. One that drives a run exits as the run ended, which
+// it did to its end. Who closes a pipe is told nothing.
+func TestLostOutput(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no /dev/full")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"ok.asl.json":   `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{"Type":"Task","Resource":"exec:./out.sh","End":true}}}`,
+		"fail.asl.json": `{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
+		"out.sh":        "#!/bin/sh\nyes | head -1 >/dev/null\necho 1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = full.Close() }()
+	call := func(out *os.File, args ...string) (status int, said string) {
+		var errs bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), self, args...)
+		cmd.Args[0], cmd.Dir, cmd.Stdout, cmd.Stderr = "ebb", dir, out, &errs
+		_ = cmd.Run() // its status tells
+		return cmd.ProcessState.ExitCode(), errs.String()
+	}
+	for _, args := range [][]string{{"run", "--id", "r", "ok.asl.json"}, {"schedule", "add", "s", "@daily", "ok.asl.json"}, {"limit", "5"}, {"post", "--id", "j", "ok.asl.json"}} {
+		if status, said := call(nil, args...); status != exitSuccess {
+			t.Fatalf("ebb %v exits with %d: %s", args, status, said)
+		}
+	}
+	drive := map[string]int{"run ok.asl.json": exitSuccess, "run -o json ok.asl.json": exitSuccess, "run fail.asl.json": exitFailure, "run --expect FAILURE fail.asl.json": exitSuccess, "resume r": exitSuccess}
+	show := []string{
+		"run --detach ok.asl.json", "post ok.asl.json", "jobs", "jobs -o json", "schedule", "schedule -o json", "schedule add t @daily ok.asl.json", "limit", "limit -o json",
+		"show r", "show -o json r", "why r", "why -o json r", "history r", "history -o json r", "history --events r", "list", "list -o json", "validate ok.asl.json",
+		"validate -o json ok.asl.json", "validate --schema", "graph ok.asl.json", "graph --format dot r", "prune --dry-run --keep 0s", "backup -o json b.db", "backup b2.db", "migrate status", "doctor",
+		"doctor -o json", "version", "version -o json", "completion bash", "completion zsh", "completion fish", "completion powershell", "help", "--help", "help run", "run --help", "",
+	}
+	for _, line := range slices.Concat(show, slices.Sorted(maps.Keys(drive))) {
+		want, drives := drive[line]
+		if !drives {
+			want = exitUnreachable
+		}
+		args := strings.Fields(line)
+		if status, said := call(full, args...); status != want || !strings.Contains(said, "ebb: output cannot be written: ") {
+			t.Errorf("ebb %s >/dev/full exits with %d and says %q; want %d", line, status, said, want)
+		}
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reader.Close()
+		status, said := call(writer, strings.Fields(strings.Replace(line, ".db", "-2.db", 1))...)
+		_ = writer.Close()
+		if status != want || strings.Contains(said, "output cannot be written") != drives {
+			t.Errorf("ebb %s to a closed pipe exits with %d and says %q; want %d", line, status, said, want)
+		}
+	}
+	if status, said := call(nil, "list", "-o", "json"); status != exitSuccess || strings.Contains(said, "RUNNING") {
+		t.Errorf("a run was left: %s", said)
+	}
+	covered := map[string]bool{}
+	for _, line := range slices.Concat(show, []string{"run", "resume"}) {
+		covered[first(strings.Fields(line))] = true
+	}
+	for _, cmd := range (&session{}).command().Commands() {
+		// These drive a run as resume does, tell a run something as post does, or show nothing but notices; bench measures for minutes.
+		rest := []string{"suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "bench"}
+		if !covered[cmd.Name()] && !slices.Contains(rest, cmd.Name()) {
+			t.Errorf("ebb %s was not called", cmd.Name())
+		}
+	}
+}
+
+// TestOutputInColour: on a terminal only the command's own colours pass.
+func TestOutputInColour(t *testing.T) {
+	t.Parallel()
+	own := page{colour: true}.paint("a\x1b[5m\x1b[2Jb", red)
+	if got, want := visibleInColour(own+"\x1b[31;5m\n"), "\x1b[31ma\\x1b[5m\\x1b[2Jb\x1b[0m\\x1b[31;5m\n"; got != want {
+		t.Errorf("got %q; want %q", got, want)
+	}
+}
+
+// TestLogLinesAreLines: a log line with line breaks in it is one line.
+func TestLogLinesAreLines(t *testing.T) {
+	t.Parallel()
+	var errs bytes.Buffer
+	s := newSession(nil, nil, &errs)
+	s.level = "info"
+	s.logger().Info("a\nb", "error", "one\ntwo\x1b[2J", "stack", []string{"x\ny"})
+	if got := strings.TrimSuffix(errs.String(), "\n"); !visible.All(got) || !strings.Contains(got, "two") {
+		t.Errorf("the log has %q", got)
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine"
+)
+
+// runLimit is the flag that bounds what one run may become.
+const runLimit = "run-limit"
+
+// runLimitNames are the limits of a run, in the order in which help lists them.
+var runLimitNames = []string{"transitions", "atoms", "values", "iterations", "bytes"}
+
+// limitNamed returns the field that a name stands for; nil for an unknown name.
+func limitNamed(l *engine.Limits, name string) *int64 {
+	switch name {
+	case "transitions":
+		return &l.Transitions
+	case "atoms":
+		return &l.Atoms
+	case "values":
+		return &l.Values
+	case "iterations":
+		return &l.Iterations
+	case "bytes":
+		return &l.Bytes
+	default:
+		return nil
+	}
+}
+
+// runLimits returns what --run-limit says.
+func (s *session) runLimits() (engine.Limits, error) {
+	var l engine.Limits
+	for _, text := range s.limited {
+		name, value, _ := strings.Cut(text, "=")
+		field := limitNamed(&l, name)
+		if field == nil {
+			return l, usagef("--%s %s: %q is not a limit (use one of %s)", runLimit, text, name, strings.Join(runLimitNames, ", "))
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 {
+			return l, usagef("--%s %s: want %s=N with a whole number from 1", runLimit, text, name)
+		}
+		*field = n
+	}
+	return l, nil
+}
+
+// runLimitHelp says what the limits are.
+func runLimitHelp() string {
+	defaults := engine.DefaultLimits()
+	all := slices.Clone(runLimitNames)
+	for i, name := range all {
+		all[i] += " (default " + strconv.FormatInt(*limitNamed(&defaults, name), 10) + ")"
+	}
+	return "fail a run that reaches this, NAME=N; may be repeated: " + strings.Join(all, ", ") + " (EBB_RUN_LIMIT)"
+}

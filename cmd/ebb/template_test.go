@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLargeTemplate shows that a small template does not stand for more than it may: a Join whose separator is long, Joins in Joins, and a
+// file that many machines name.
+func TestLargeTemplate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	write("def.json", `{"Comment": "`+strings.Repeat("x", 1<<20-200)+`", "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`)
+	join := func(separator, what string, n int) string {
+		return fmt.Sprintf(`{"Fn::Join": ["%s", [%s]]}`, separator, strings.TrimSuffix(strings.Repeat(what+", ", n), ", "))
+	}
+	machine := func(text string) string {
+		return `{"Resources": {"M": {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"DefinitionString": ` + text + `}}}}`
+	}
+	var files []string
+	for i := range 3000 {
+		files = append(files, fmt.Sprintf(`"M%d": {"Type": "AWS::Serverless::StateMachine", "Properties": {"DefinitionUri": "def.json"}}`, i))
+	}
+	for name, text := range map[string]string{
+		"separator.json": machine(join(strings.Repeat("x", 1_000_000), `"a"`, 50_000)),
+		"joins.json":     machine(join("", join(strings.Repeat("x", 1000), `"a"`, 3000), 100)),
+		"files.json":     `{"Resources": {` + strings.Join(files, ", ") + `}}`,
+	} {
+		sources, err := readSources(write(name, text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		size := 0
+		for _, s := range sources {
+			size += len(s.text)
+		}
+		last := sources[len(sources)-1]
+		if size > maxTemplate || len(last.problems) == 0 || !strings.Contains(last.problems[0].Message, "together") {
+			t.Errorf("%s: %d definitions of %d bytes, and the last has %v", name, len(sources), size, last.problems)
+		}
+	}
+}

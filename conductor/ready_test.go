@@ -1,0 +1,80 @@
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A stuckStore cannot be written as long as it is stuck.
+type stuckStore struct {
+	storage.Store
+
+	stuck atomic.Bool
+	asked atomic.Int64
+}
+
+func (s *stuckStore) CheckWrite(ctx context.Context) error {
+	s.asked.Add(1)
+	if !s.stuck.Load() {
+		return nil
+	}
+	<-ctx.Done()
+	return errors.Join(ctx.Err(), errors.New("process 4711 has the turn"))
+}
+
+// TestReadyWrites: a conductor the store of which cannot be written is not ready, and says
+// why. However many ask, the store is asked once in a second.
+func TestReadyWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &stuckStore{Store: storage.Memory()}
+		c, err := conductor.New(store, conductor.NewCatalog())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		synctest.Wait()
+		answers := make(chan error)
+		for range 100 {
+			go func() { answers <- c.Ready(t.Context()) }()
+		}
+		for range 100 {
+			if err := <-answers; err != nil {
+				t.Error(err)
+			}
+		}
+		if n := store.asked.Load(); n != 1 {
+			t.Errorf("the store was asked %d times", n)
+		}
+		time.Sleep(time.Second)
+		store.stuck.Store(true)
+		given, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		if err := c.Ready(given); err == nil || !strings.Contains(err.Error(), "process 4711 has the turn") {
+			t.Errorf("with a store that cannot be written it says %v", err)
+		}
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("it answers after %v", took)
+		}
+		time.Sleep(time.Second)
+		store.stuck.Store(false)
+		if err := c.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// Limits bound what one run may become. A run that reaches one fails with
+// [atom.CodeLimit], and Ebb undoes what the run did. No limit applies to the undo. No
+// Retry, Catch or retry controller of the run sees the failure. A zero field is the
+// default, see [DefaultLimits].
+type Limits struct {
+	// Transitions is how many steps of its language, such as states entered, a run may
+	// take one after the other without waiting for a task, timer, token or message.
+	Transitions int64
+	// Atoms is how many nodes and child flows of a growing flow may be open at once.
+	Atoms int64
+	// Values is how many bytes the inputs, notes and results of open atoms may have
+	// together. The atoms of a plan, which its definition bounds, do not count.
+	Values int64
+	// Iterations is how many steps a run may take in all: steps of its language, or
+	// attempts of the atoms of its plan.
+	Iterations int64
+	// Bytes is how many bytes of history, payloads and records of grown atoms a run may
+	// write. The engine looks before each step of a language, and at each attempt of an
+	// atom of a plan, so that a run exceeds it by at most one step.
+	Bytes int64
+}
+
+// DefaultLimits returns the limits of an engine that was given no others.
+func DefaultLimits() Limits {
+	return Limits{
+		Transitions: 10_000_000,
+		Atoms:       250_000,
+		Values:      512 << 20,
+		Iterations:  100_000_000,
+		Bytes:       16 << 30,
+	}
+}
+
+// WithLimits bounds each run that the engine drives. Limits are not stored with the
+// run: after a restart the limits of the process that drives the run apply. What is
+// counted is stored, so a crash does not begin the count anew.
+func WithLimits(l Limits) Option {
+	return option(func(e *Engine) error {
+		set := DefaultLimits()
+		for _, limit := range [...]struct {
+			name     string
+			to, from *int64
+		}{
+			{"Transitions", &set.Transitions, &l.Transitions},
+			{"Atoms", &set.Atoms, &l.Atoms},
+			{"Values", &set.Values, &l.Values},
+			{"Iterations", &set.Iterations, &l.Iterations},
+			{"Bytes", &set.Bytes, &l.Bytes},
+		} {
+			if *limit.from < 0 {
+				return fmt.Errorf("engine: the limit %s is %d; want at least 1, or 0 for the default", limit.name, *limit.from)
+			}
+			if *limit.from > 0 {
+				*limit.to = *limit.from
+			}
+		}
+		e.limits = set
+		return nil
+	})
+}
+
+// reached returns the failure of a run that reached a limit.
+func reached(name string, most int64, what string) *atom.Failure {
+	return &atom.Failure{
+		Code: atom.CodeLimit,
+		Message: fmt.Sprintf("the run reached its limit of %d %s; the setting is %s of engine.WithLimits and of ebb --run-limit",
+			most, what, name),
+	}
+}
+
+// count counts an answer of a language, or returns which limit keeps the run from
+// following it.
+func (d *driver) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
+	if asked.Cause.Kind == flow.Stopped || d.s.Doomed() {
+		return nil
+	}
+	l, done := &d.e.limits, d.head.Iterations+max(g.Steps, 1)
+	alive, held := d.s.After(asked, g)
+	switch {
+	case done > l.Iterations, slices.ContainsFunc(g.Add, func(s flow.Spec) bool { return s.Group != nil && int64(s.Group.Count) > l.Iterations-done }):
+		return l.outgrown() // each child takes a step, and has room for its result from the beginning
+	case done-d.head.Waited > l.Transitions:
+		return reached("transitions", l.Transitions, "transitions without a wait")
+	case alive > l.Atoms:
+		return reached("atoms", l.Atoms, "atoms open at once")
+	case held > l.Values:
+		return reached("values", l.Values, "bytes of values that open atoms hold")
+	case d.head.Bytes > l.Bytes:
+		return l.overfull()
+	}
+	d.head.Iterations = done
+	return nil
+}
+
+func (l *Limits) outgrown() *atom.Failure { return reached("iterations", l.Iterations, "iterations") }
+
+func (l *Limits) overfull() *atom.Failure {
+	return reached("bytes", l.Bytes, "bytes of history and payloads")
+}
+
+// restrain fails a run of a plan that has begun an attempt too many. That attempt is
+// not made.
+func (d *driver) restrain() error {
+	if !d.attempted {
+		return nil
+	}
+	d.attempted = false
+	l := &d.e.limits
+	var f *atom.Failure
+	switch {
+	case d.s.Doomed():
+	case d.head.Iterations > l.Iterations:
+		f = l.outgrown()
+	case d.head.Bytes > l.Bytes:
+		f = l.overfull()
+	}
+	if f == nil {
+		return nil
+	}
+	return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
+}
+
+// lineSize is what a line of history, a record or an entry of the undo stack counts
+// beside the texts and values in it.
+const lineSize = 32
+
+// wrote counts bytes that the run writes.
+func (d *driver) wrote(n int) { d.head.Bytes += int64(n) }
+
+// maxGathered is how many bytes may wait for one commit.
+const maxGathered = 8 << 20

@@ -1,0 +1,261 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// boundedASL does something that can be undone, computes, forks, and catches whatever
+// a fork fails with.
+const boundedASL = `{"StartAt": "A", "States": {
+ "A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "ResultPath": null, "Next": "More?"},
+ "More?": {"Type": "Choice", "Choices": [{"Variable": "$.left[0]", "IsPresent": true, "Next": "Pop"}], "Default": "Each"},
+ "Pop": {"Type": "Pass", "InputPath": "$.left[1:]", "ResultPath": "$.left", "Next": "More?"},
+ "Each": {"Type": "Map", "ItemsPath": "$.items", "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Swallow"}], "Next": "Done",
+  "ItemProcessor": {"StartAt": "P", "States": {"P": {"Type": "Pass", "Next": "B"},
+   "B": {"Type": "Task", "Resource": "do:b", "Revert": "undo:b", "End": true}}}},
+ "Swallow": {"Type": "Task", "Resource": "do:swallow", "End": true},
+ "Done": {"Type": "Succeed"}}}`
+
+const boundedSM4C = `{"name": "m", "version": "1", ` + sagaFunctions + `, "states": [
+ {"name": "One", "start": true, "enterAction": {"type": "invokeFunction", "functionName": "a", "waitForCompletion": true, "revert": {"functionName": "not a"}},
+  "transitions": [{"nextState": "Count"}]},
+ {"name": "Count", "enterAction": {"type": "injectData", "expression": "${ .n }"}, "enterResultHandler": "${ .n = $value + 1 }",
+  "transitions": [{"condition": "${ .n < 9 }", "nextState": "Count"}, {"condition": "${ .n >= 9 }", "nextState": "End"}]},
+ {"name": "End", "enterAction": {"type": "parallel", "actions": [` + undoableB + `, ` + undoableB + `]}}]}`
+
+const undoableB = `{"type": "invokeFunction", "functionName": "b", "waitForCompletion": true, "revert": {"functionName": "not b"}}`
+
+// boundedGo is a grower that asks for more before and behind a task, and forks.
+func boundedGo(ask *flow.Ask) flow.Growth {
+	name := "a"
+	if ask.Index >= 0 {
+		name = "b"
+	}
+	spec := flow.Spec{Name: name, Task: "do:" + name, Input: atom.MustEncode(strings.Repeat("x", 300)), Undo: &flow.Undo{Task: "undo:" + name}}
+	n, _ := strconv.Atoi(ask.Memory.String())
+	switch c := &ask.Cause; {
+	case c.Kind == flow.Begin, c.Kind == flow.Continue && n < 5:
+		return flow.Growth{Memory: atom.MustEncode(n + 1), More: atom.Null}
+	case c.Kind == flow.Continue:
+		return add(spec)
+	case c.Kind == flow.Ended && ask.Index < 0:
+		return add(flow.Spec{Name: "f", Kind: flow.Fork, Group: &flow.Group{Count: 3}})
+	default:
+		return done(nil)
+	}
+}
+
+// bounded are flows that grow in every way, with the limits that they can reach.
+func bounded(t *testing.T) map[string]func(*world) flow.Node {
+	t.Helper()
+	a, err := asl.Parse("asl", []byte(boundedASL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sm4c.Parse("sm4c", []byte(boundedSM4C))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]func(*world) flow.Node{
+		"asl":  func(*world) flow.Node { return a.Flow() },
+		"sm4c": func(*world) flow.Node { return s.Flow() },
+		"go":   func(*world) flow.Node { return flow.Growing("go", lang(boundedGo)) },
+		"plan": func(w *world) flow.Node {
+			tried := flow.Linear("tried", w.task("b", nil), w.task("c", func(n int) bool { return n < 3 })).WithRetry(atom.Times(5, atom.Backoff{}))
+			return flow.Linear("plan", w.task("a", nil), tried)
+		},
+	}
+}
+
+// limitsOf are the limits, each by its name, as the engine takes it.
+var limitsOf = map[string]func(n int64) engine.Limits{
+	"transitions": func(n int64) engine.Limits { return engine.Limits{Transitions: n} },
+	"atoms":       func(n int64) engine.Limits { return engine.Limits{Atoms: n} },
+	"values":      func(n int64) engine.Limits { return engine.Limits{Values: n} },
+	"iterations":  func(n int64) engine.Limits { return engine.Limits{Iterations: n} },
+	"bytes":       func(n int64) engine.Limits { return engine.Limits{Bytes: n} },
+}
+
+// bound runs a flow within limits, dying after so many commits in turn, and returns
+// how it ended, what is left in the world, and whether it died at all.
+func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy engine.Checkpoints, deaths ...int) (run storage.Run, w *world, died bool) {
+	t.Helper()
+	w = &world{}
+	synctest.Test(t, func(t *testing.T) {
+		records := storage.Memory()
+		for i := 0; ; i++ {
+			process := records.Join()
+			var store storage.Store = process
+			if i < len(deaths) {
+				store = &mortal{process, deaths[i]}
+			}
+			eng := newEngine(t, build(w), engine.WithStore(store), engine.WithTasks(w), engine.WithLimits(l), engine.WithCheckpoints(policy))
+			res, err := eng.Run(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{"left": [0, 0, 0, 0], "items": [1, 2, 3], "n": 0}`))))
+			if err := process.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if errors.As(err, new(*engine.StoreError)) && i < len(deaths) {
+				died = true
+				continue
+			}
+			if res == nil {
+				t.Fatal(err)
+			}
+			run = res.Run
+			return
+		}
+	})
+	return run, w, died
+}
+
+// wantBound checks that a run failed by a limit and left nothing.
+func wantBound(t *testing.T, name string, n int64, run *storage.Run, w *world) {
+	t.Helper()
+	f := run.Failure
+	if run.State == states.FlowSuccess || f == nil || f.Code != atom.CodeLimit || run.Outcome != storage.FailedOutcome ||
+		!strings.Contains(f.Message, fmt.Sprintf("its limit of %d ", n)) || !strings.Contains(f.Message, "the setting is "+name+" of") {
+		t.Errorf("%s=%d: ended %v, outcome %d: %v", name, n, run.State, run.Outcome, f)
+	}
+	if did := slices.ContainsFunc(w.calls, func(c string) bool { return strings.HasPrefix(c, "do ") }); did != (run.State == states.FlowReverted) {
+		t.Errorf("%s=%d: ended %v after %v", name, n, run.State, w.calls)
+	}
+	if len(w.there) > 0 {
+		t.Errorf("%s=%d: left in the world: %v", name, n, w.there)
+	}
+	if slices.ContainsFunc(w.calls, func(c string) bool { return strings.Contains(c, "swallow") }) {
+		t.Errorf("%s=%d: the failure was caught: %v", name, n, w.calls)
+	}
+}
+
+// TestRunLimits finds, for each flow and limit, the least that the flow needs. With that
+// it succeeds, wherever the process dies; with one less it fails, wherever the process
+// dies, and undoes what it did.
+func TestRunLimits(t *testing.T) {
+	t.Parallel()
+	for name, build := range bounded(t) {
+		for limit := range limitsOf {
+			if name == "plan" && limit != "iterations" && limit != "bytes" {
+				continue // the definition bounds the others
+			}
+			t.Run(name+"/"+limit, func(t *testing.T) {
+				t.Parallel()
+				least := leastLimit(t, build, limit)
+				for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
+					commits := 0
+					for diesAround(t, build, limit, least, policy, commits) {
+						commits++
+					}
+				}
+			})
+		}
+	}
+}
+
+// leastLimit returns the least that a flow needs of a limit.
+func leastLimit(t *testing.T, build func(*world) flow.Node, limit string) int64 {
+	t.Helper()
+	const most = 1 << 20
+	low, high := int64(0), int64(most) // it fails with low, and succeeds with high
+	for low+1 < high {
+		n := low + (high-low)/2
+		run, w, _ := bound(t, build, limitsOf[limit](n), engine.Step)
+		if run.State == states.FlowSuccess {
+			high = n
+			continue
+		}
+		low = n
+		wantBound(t, limit, n, &run, w)
+	}
+	if low == 0 || high == most {
+		t.Fatalf("it needs %d", high)
+	}
+	t.Logf("it needs %d", high)
+	return high
+}
+
+// diesAround lets the process die after so many commits of a run that has what it
+// needs, and of one that has one less. It reports whether either died.
+func diesAround(t *testing.T, build func(*world) flow.Node, limit string, least int64, policy engine.Checkpoints, commits int) bool {
+	t.Helper()
+	run, w, died := bound(t, build, limitsOf[limit](least-1), policy, commits, 1)
+	wantBound(t, limit, least-1, &run, w)
+	if limit == "bytes" { // a run that is taken up again writes more
+		return died
+	}
+	run, _, also := bound(t, build, limitsOf[limit](least), policy, commits, 1)
+	if run.State != states.FlowSuccess {
+		t.Errorf("%s=%d, death after commit %d: %v, %v", limit, least, commits, run.State, run.Failure)
+	}
+	return died || also
+}
+
+// TestRunLimitsOfLivelocks runs flows that would compute for ever: each fails in the end,
+// with what it did undone, in each language.
+func TestRunLimitsOfLivelocks(t *testing.T) {
+	t.Parallel()
+	loop, err := asl.Parse("asl", []byte(`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "Next": "P"},
+		"P": {"Type": "Pass", "Next": "C"},
+		"C": {"Type": "Choice", "Choices": [{"Variable": "$.never", "IsPresent": true, "Next": "End"}], "Default": "P"}, "End": {"Type": "Succeed"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, build := range map[string]func(*world) flow.Node{
+		"asl": func(*world) flow.Node { return loop.Flow() },
+		"go": func(*world) flow.Node {
+			return flow.Growing("go", lang(func(ask *flow.Ask) flow.Growth {
+				if ask.Cause.Kind == flow.Begin {
+					return add(work("a"))
+				}
+				return flow.Growth{More: atom.Null}
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run, w, _ := bound(t, build, engine.Limits{Transitions: 20_000}, engine.Step)
+			wantBound(t, "transitions", 20_000, &run, w)
+			if run.Iterations > 20_002 || run.State != states.FlowReverted {
+				t.Errorf("%v after %d", run.State, run.Iterations)
+			}
+		})
+	}
+}
+
+// TestRunLimitsOfGroups lets a Go grower want more children than there is memory for: the
+// run fails before any is made.
+func TestRunLimitsOfGroups(t *testing.T) {
+	t.Parallel()
+	for limit, group := range map[string]flow.Group{"atoms": {Count: 10_000_000}, "iterations": {Count: 1 << 50, Slots: 2}} {
+		build := func(*world) flow.Node {
+			return flow.Growing("go", lang(func(*flow.Ask) flow.Growth { return add(flow.Spec{Name: "f", Kind: flow.Fork, Group: &group}) }))
+		}
+		run, w, _ := bound(t, build, engine.Limits{}, engine.Step)
+		most := engine.DefaultLimits().Atoms
+		if limit == "iterations" {
+			most = engine.DefaultLimits().Iterations
+		}
+		wantBound(t, limit, most, &run, w)
+	}
+}
+
+// TestRunLimitsAreChecked refuses what is no limit.
+func TestRunLimitsAreChecked(t *testing.T) {
+	t.Parallel()
+	if _, err := engine.New(flow.Linear("f"), engine.WithLimits(engine.Limits{Bytes: -1})); err == nil || !strings.Contains(err.Error(), "Bytes is -1") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,211 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// computingFlows returns machines that never wait for anything.
+func computingFlows(t *testing.T) map[string]flow.Node {
+	t.Helper()
+	loop := func(n string) string {
+		return strings.ReplaceAll(`"StartAt": "Work#", "States": {
+		"Work#": {"Type": "Pass", "Result": {"n": 1}, "Next": "More#"},
+		"More#": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericEquals": 2, "Next": "Done#"}], "Default": "Work#"},
+		"Done#": {"Type": "Succeed"}}`, "#", n)
+	}
+	machines := map[string]string{
+		"loop":     `{` + loop("") + `}`,
+		"deadline": `{"TimeoutSeconds": 1, ` + loop("") + `}`,
+		"nested": `{"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [{` + loop("1") + `}, {` + loop("2") + `},
+			{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemsPath": "$.items", "ItemProcessor": {` + loop("3") + `}}}}]}}}`,
+		"maps": `{"StartAt": "Each", "States": {
+			"Each": {"Type": "Map", "Next": "Again", "ItemsPath": "$.items", "ResultPath": null,
+				"ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Pass", "End": true}}}},
+			"Again": {"Type": "Choice", "Choices": [{"Variable": "$.items", "IsNull": true, "Next": "Done"}], "Default": "Each"},
+			"Done": {"Type": "Succeed"}}}`,
+	}
+	flows := map[string]flow.Node{"grower": flow.Growing("grower", laps{})}
+	for name, text := range machines {
+		m, err := asl.Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flows[name] = m.Flow()
+	}
+	return flows
+}
+
+// laps is a language that only computes.
+type laps struct{}
+
+func (laps) Grow(*flow.Ask) flow.Growth {
+	return flow.Growth{More: atom.Null, Events: []flow.Event{{Type: "Lap"}}}
+}
+
+func (laps) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+
+// TestComputingRunHears lets runs that only compute be driven, and wants
+// something of them: it takes effect while they compute.
+func TestComputingRunHears(t *testing.T) {
+	t.Parallel()
+	for name, root := range computingFlows(t) {
+		for how, request := range requests {
+			if name == "deadline" && how != "nothing" || name != "deadline" && how == "nothing" {
+				continue
+			}
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				s := storage.Memory()
+				began := make(chan struct{}, 1)
+				eng, err := engine.New(root, engine.WithStore(watched{s, began}), engine.WithDrain(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request(t, eng, s, began)
+			})
+		}
+	}
+}
+
+// watched tells when a checkpoint was committed after the first.
+type watched struct {
+	storage.Store
+
+	began chan struct{}
+}
+
+func (w watched) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	err := w.Store.Commit(ctx, c, cp)
+	if err == nil && cp.Head.Seq > 2 {
+		select {
+		case w.began <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+var items = engine.Input(atom.MustEncode(map[string]any{"items": []int{1, 2, 3}, "many": make([]int, 30_000)}))
+
+// requests are what may be wanted of a run. Each returns once it has come to rest.
+var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}){
+	"nothing": func(t *testing.T, eng *engine.Engine, s storage.Store, _ <-chan struct{}) { // its own time limit
+		_, err := eng.Run(t.Context(), "run", items)
+		hasEnded(t, s, err, storage.TimedOut)
+	},
+	"cancel": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
+			<-began
+			send(t, s, engine.Cancel("enough"))
+		})
+		hasEnded(t, s, err, storage.Cancelled)
+	},
+	"abandon": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
+			<-began
+			send(t, s, engine.Abandon("enough"))
+		})
+		hasEnded(t, s, err, storage.Cancelled)
+	},
+	"suspend": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
+			<-began
+			send(t, s, engine.Hold())
+		})
+		if !errors.Is(err, engine.ErrSuspended) {
+			t.Fatal(err)
+		}
+		goesOn(t, eng, s)
+	},
+	"suspend engine": func(t *testing.T, eng *engine.Engine, _ storage.Store, began <-chan struct{}) {
+		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(context.CancelFunc) {
+			<-began
+			eng.Suspend()
+		})
+		if !errors.Is(err, engine.ErrSuspended) {
+			t.Fatal(err)
+		}
+	},
+	"stop": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+		err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run", items); return err }, func(stop context.CancelFunc) {
+			<-began
+			stop()
+		})
+		if !errors.Is(err, engine.ErrStopped) {
+			t.Fatal(err)
+		}
+		goesOn(t, eng, s)
+	},
+	"drain": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+		if err := eng.Start(t.Context(), "run", items); err != nil {
+			t.Fatal(err)
+		}
+		if err := driven(t, eng.Serve, func(stop context.CancelFunc) { <-began; stop() }); err != nil {
+			t.Fatal(err)
+		}
+		goesOn(t, eng, s)
+	},
+}
+
+// driven makes a request of what drives a run, and returns how that ended.
+func driven(t *testing.T, drive func(ctx context.Context) error, request func(stop context.CancelFunc)) error {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	end := make(chan error, 1)
+	go func() { end <- drive(ctx) }()
+	request(stop)
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
+		return nil
+	}
+}
+
+func send(t *testing.T, s storage.Store, o engine.Order) {
+	t.Helper()
+	for {
+		err := engine.Send(t.Context(), s, "run", o)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, storage.ErrNotFound) { // it is there soon, whatever it computes
+			t.Error(err)
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// hasEnded wants a run to have ended so.
+func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
+	t.Helper()
+	run, wrong := s.Run(t.Context(), "run")
+	if wrong != nil || !run.State.Ended() || run.Outcome != want || run.Owner != "" {
+		t.Fatalf("%v, %v, owner %q, %v: %v", run.State, run.Outcome, run.Owner, wrong, err)
+	}
+}
+
+// goesOn wants a run to be nobody's, and to go on until it is cancelled.
+func goesOn(t *testing.T, eng *engine.Engine, s storage.Store) {
+	t.Helper()
+	run, err := s.Run(t.Context(), "run")
+	if err != nil || run.State.Ended() || run.Owner != "" {
+		t.Fatalf("%v, owner %q: %v", run.State, run.Owner, err)
+	}
+	_, err = eng.Order(t.Context(), "run", engine.Cancel("enough"))
+	hasEnded(t, s, err, storage.Cancelled)
+}

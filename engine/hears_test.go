@@ -1,0 +1,188 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestLongUndoHears stops and suspends runs that undo thousands of tasks, each in no
+// time: the undo rests at once, and goes on later to its end.
+func TestLongUndoHears(t *testing.T) {
+	t.Parallel()
+	const tasks, before = 5000, 100
+	for how, want := range map[string]error{"stop": engine.ErrStopped, "suspend engine": engine.ErrSuspended, "suspend": engine.ErrSuspended} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := storage.Memory()
+			many := lang(func(ask *flow.Ask) flow.Growth {
+				n := 0
+				if ask.Memory != nil {
+					_ = ask.Memory.Decode(&n)
+				}
+				if n++; n > tasks {
+					return failure(&atom.Failure{Code: "TooBad"})
+				}
+				g := add(work(fmt.Sprint("w", n)))
+				g.Memory = atom.MustEncode(n)
+				return g
+			})
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var eng *engine.Engine
+			var undone atomic.Int64
+			body := undoes(func(ctx context.Context) error {
+				switch n := undone.Add(1); {
+				case n == before && how == "suspend engine":
+					eng.Suspend()
+				case n == before && how == "suspend":
+					return engine.Send(ctx, s, "run", engine.Hold())
+				case n == before:
+					stop()
+				}
+				return nil
+			})
+			eng = newEngine(t, flow.Growing("f", many), engine.WithStore(s), engine.WithTasks(body))
+			_, err := eng.Run(ctx, "run")
+			if !errors.Is(err, want) {
+				t.Fatalf("after %d undone: %v; want %v", undone.Load(), err, want)
+			}
+			run, err := s.Run(t.Context(), "run")
+			if err != nil || run.State.Ended() || run.Owner != "" || run.Undos == 0 {
+				t.Fatalf("%v, owner %q, %d left: %v", run.State, run.Owner, run.Undos, err)
+			}
+			_, err = newEngine(t, flow.Growing("f", many), engine.WithStore(s), engine.WithTasks(body)).Run(t.Context(), "run")
+			reverted(t, err)
+			if got := undone.Load(); got < tasks || got > tasks+1 { // the one that was stopped may be undone again
+				t.Errorf("%d undone; want %d", got, tasks)
+			}
+		})
+	}
+}
+
+// undoes gives tasks that do nothing, and are undone so.
+type undoes func(ctx context.Context) error
+
+func (u undoes) Task(string) (atom.Body, error) { return undoesAlone{u}, nil }
+
+type undoesAlone struct{ undo undoes }
+
+func (undoesAlone) Reverts() bool { return false }
+
+func (undoesAlone) Execute(context.Context, atom.Values) (atom.Value, error) { return atom.Null, nil }
+
+func (b undoesAlone) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, b.undo(ctx)
+}
+
+// TestCatchingUpHears stops and suspends a run that takes in thousands of messages.
+// It goes on later, and hears each of them once.
+func TestCatchingUpHears(t *testing.T) { //nolint:gocognit // the language is one function
+	t.Parallel()
+	const messages, before = 2000, 100
+	for how, want := range map[string]error{"stop": engine.ErrStopped, "suspend engine": engine.ErrSuspended} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			s := storage.Memory()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			var eng *engine.Engine
+			asked := false
+			hears := lang(func(ask *flow.Ask) flow.Growth {
+				n := 0
+				if ask.Memory != nil {
+					_ = ask.Memory.Decode(&n)
+				}
+				if ask.Cause.Kind == flow.Told {
+					n++
+				}
+				switch {
+				case n == messages:
+					return done(n)
+				case n == before && !asked && how == "stop":
+					asked = true
+					stop()
+				case n == before && !asked:
+					asked = true
+					eng.Suspend()
+				case n > before && eng != nil:
+					for !ask.Done() { //nolint:revive // nothing more is to be answered
+					}
+				}
+				return flow.Growth{Memory: atom.MustEncode(n), Listen: true}
+			})
+			eng = newEngine(t, flow.Growing("f", hears), engine.WithStore(s))
+			if err := eng.Start(t.Context(), "run"); err != nil {
+				t.Fatal(err)
+			}
+			for i := range messages {
+				if err := s.Send(t.Context(), storage.Letter{Run: "run", Kind: "event", Name: fmt.Sprint(i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := eng.Run(ctx, "run"); !errors.Is(err, want) {
+				t.Fatalf("got %v; want %v", err, want)
+			}
+			eng = nil
+			res, err := newEngine(t, flow.Growing("f", hears), engine.WithStore(s)).Run(t.Context(), "run")
+			if err != nil || res.Output().String() != fmt.Sprint(messages) {
+				t.Fatalf("it heard %v: %v", res, err)
+			}
+		})
+	}
+}
+
+// paged is a store that stops whoever reads at the first page of children.
+type paged struct {
+	storage.Store
+
+	pages atomic.Int64
+	stop  context.CancelFunc
+}
+
+func (p *paged) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
+	p.pages.Add(1)
+	p.stop()
+	return p.Store.AtomsAt(ctx, run, paths...)
+}
+
+// TestLoadHears stops the loading of a run with thousands of children that have ended.
+func TestLoadHears(t *testing.T) {
+	t.Parallel()
+	const children = 3000
+	forks := lang(func(ask *flow.Ask) flow.Growth {
+		switch c := &ask.Cause; {
+		case ask.Index < 0 && c.Kind == flow.Begin:
+			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: children}})
+		case ask.Index == children-1 && c.Kind == flow.Begin:
+			return add(flow.Spec{Name: "wait", Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+		default:
+			return done(ask.Index)
+		}
+	})
+	s := storage.Memory()
+	if _, err := newEngine(t, flow.Growing("f", forks), engine.WithStore(s)).Run(t.Context(), "run", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p := &paged{Store: s, stop: stop}
+	_, err := newEngine(t, flow.Growing("f", forks), engine.WithStore(p)).Run(ctx, "run")
+	if !errors.Is(err, engine.ErrStopped) || p.pages.Load() != 1 {
+		t.Errorf("%d pages were read: %v", p.pages.Load(), err)
+	}
+	run, err := s.Run(t.Context(), "run")
+	if err != nil || run.Owner != "" || run.State.Ended() {
+		t.Errorf("%v, owner %q: %v", run.State, run.Owner, err)
+	}
+	_, err = newEngine(t, flow.Growing("f", forks), engine.WithStore(s)).Order(t.Context(), "run", engine.Cancel("enough"))
+	hasEnded(t, s, err, storage.Cancelled)
+}

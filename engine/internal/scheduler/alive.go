@@ -1,0 +1,83 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A growing flow can become as large as its language wants. What is open of it is
+// counted, and so are the values that it holds, as both are in memory. The driver
+// limits both.
+
+// Alive returns how many nodes and child flows are open.
+func (s *Scheduler) Alive() int64 { return s.alive }
+
+// Held returns how many bytes the values of what is open have.
+func (s *Scheduler) Held() int64 { return s.held }
+
+// After returns what Alive and Held would be after an answer to what a command
+// asked. Nodes that it drops count until they have ended.
+func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
+	alive, held = s.alive, s.held
+	for i := range g.Add {
+		a, h := opens(&g.Add[i])
+		alive, held = alive+a+1, held+h
+	}
+	if scope := asked.Scope; g.Memory != nil && scope.Parent != nil {
+		held += int64(len(g.Memory) - len(scope.Memory))
+	}
+	n := asked.Node
+	switch {
+	case n == nil, asked.Cause.Kind == flow.Taken, asked.Cause.Kind == flow.Called:
+	case g.Again == nil || n.Rec.State != states.TaskFailure:
+		alive, held = alive-1, held-n.weight
+	case n.Spec.Kind == flow.Fork:
+		a, _ := opens(&n.Spec)
+		alive += a
+	}
+	return alive, held
+}
+
+// opens returns how many child flows a node begins at once, and how many bytes its
+// values have.
+func opens(spec *flow.Spec) (children, held int64) {
+	held = int64(len(spec.Input) + len(spec.Note))
+	g := spec.Group
+	if spec.Kind != flow.Fork || g == nil {
+		return 0, held
+	}
+	children = int64(g.Count)
+	if g.Slots > 0 {
+		children = min(children, int64(g.Slots))
+	}
+	return children, held + int64(len(g.Shared))
+}
+
+// weigh counts anew what a node or child flow holds, which has changed.
+func (s *Scheduler) weigh(c *Command) {
+	switch {
+	case c.Node != nil:
+		c.Node.weigh(s)
+	case c.Scope != nil:
+		c.Scope.weigh(s)
+	}
+}
+
+func (n *Node) weigh(s *Scheduler) {
+	weight := int64(0)
+	if n.Kept {
+		_, weight = opens(&n.Spec)
+		weight += int64(len(n.Rec.Result)) + n.joined
+	}
+	s.held += weight - n.weight
+	n.weight = weight
+}
+
+func (s *Scope) weigh(of *Scheduler) {
+	weight := int64(0)
+	if !s.closed {
+		weight = int64(len(s.Memory) + len(s.Rec.Result))
+	}
+	of.held += weight - s.weight
+	s.weight = weight
+}

@@ -1,0 +1,110 @@
+package scheduler_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// exceeded is why a run fails that reaches a limit.
+var exceeded = &atom.Failure{Code: "Limit"}
+
+// checkAlive compares what the scheduler counts to what is open.
+func (g *gardener) checkAlive() {
+	alive, values := int64(0), int64(0)
+	size := func(vs ...atom.Value) {
+		for _, v := range vs {
+			values += int64(len(v))
+		}
+	}
+	for n := range g.sched.Open {
+		alive++
+		size(n.Spec.Input, n.Spec.Note, n.Rec.Result)
+		if n.Spec.Group != nil {
+			size(n.Spec.Group.Shared)
+			size(n.Results()...)
+		}
+		for _, c := range n.Children() {
+			alive++
+			size(c.Memory, c.Rec.Result)
+		}
+	}
+	if g.sched.Alive() != alive || g.sched.Held() != values {
+		g.tb.Fatalf("%d are alive and hold %d B, and %d of %d B are counted", alive, values, g.sched.Alive(), g.sched.Held())
+	}
+}
+
+// checkAfter checks what would be alive after an answer that ends nothing, and drops
+// nothing.
+func (g *gardener) checkAfter(c *scheduler.Command, growth *flow.Growth) {
+	alive, held := g.sched.After(c, growth)
+	if growth.End == nil && len(growth.Drop) == 0 && (alive < 0 || held < 0) {
+		g.tb.Errorf("after %+v %d are alive and hold %d B", growth, alive, held)
+	}
+}
+
+// TestExceeded lets each question to the language of each program reach a limit, and
+// the process die after each commit: the run fails so, and all is undone.
+func TestExceeded(t *testing.T) {
+	t.Parallel()
+	for _, c := range toyPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for at := 1; ; at++ {
+				g := newGardener(t, c.program)
+				g.limitAt = at
+				g.play()
+				if !g.limited {
+					return
+				}
+				g.checkExceeded()
+				for crash := 1; ; crash++ {
+					g := newGardener(t, c.program)
+					g.limitAt, g.crashAt, g.each = at, crash, crash%2 == 0
+					g.play()
+					if g.fate == scheduler.FateFailed && g.over != nil {
+						g.checkExceeded()
+					}
+					if !g.crashed {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestExceededRandom lets random programs, which crash and are suspended, reach a
+// limit anywhere.
+func TestExceededRandom(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		g := newGardener(t, anyToy(t, 2))
+		g.each = rapid.Bool().Draw(t, "each")
+		g.gap = rapid.IntRange(1, 20).Draw(t, "gap")
+		g.pick = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
+		g.crashAt = g.gap
+		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
+		g.limitAt = rapid.IntRange(1, 20).Draw(t, "limit at")
+		g.play()
+		if g.over != nil && g.fate == scheduler.FateFailed {
+			g.checkExceeded()
+		}
+	})
+}
+
+func (g *gardener) checkExceeded() {
+	g.check()
+	fs := g.over.Failures
+	if g.over.FlowTo == states.FlowSuccess || g.over.Fate != scheduler.FateFailed || len(fs) == 0 || fs[0] != exceeded {
+		g.tb.Errorf("ended %v by fate %d with %v", g.over.FlowTo, g.over.Fate, fs)
+	}
+	for path := range g.sched.Open {
+		g.tb.Errorf("%q is open still", path.Path)
+	}
+}

@@ -1,0 +1,9 @@
+package scheduler
+
+import "github.com/ebbflow/ebb/atom"
+
+// Children returns the child flows of a fork that are open.
+func (n *Node) Children() []*Scope { return n.children }
+
+// Results returns the results that a fork has so far.
+func (n *Node) Results() []atom.Value { return n.results }

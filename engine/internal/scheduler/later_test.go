@@ -1,0 +1,62 @@
+package scheduler_test
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// waiters is a language whose flow waits for many timers at once.
+type waiters struct{ answers }
+
+func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
+	for i := range 10_000 {
+		g.Add = append(g.Add, flow.Spec{Name: strconv.Itoa(i), Kind: flow.Timer, Due: ask.Now.Add(time.Hour)})
+	}
+	return g
+}
+
+// TestPostponedCosts lets questions pile up that are not answered now, as when many
+// timers fire at once: postponing one costs nothing that grows with the others.
+func TestPostponedCosts(t *testing.T) {
+	g := newGardener(t, toyFlow{})
+	g.lang = waiters{}
+	s := scheduler.New(g.plan, scheduler.Options{}, nil, g.input)
+	var nodes []*scheduler.Node
+	for ev := (scheduler.Event{Kind: scheduler.Begin}); ; {
+		cmds := s.Step(ev)
+		ev = scheduler.Event{Kind: scheduler.Idle}
+		for i := range cmds {
+			switch c := &cmds[i]; c.Op {
+			case scheduler.AskLanguage:
+				growth := g.lang.Grow(&flow.Ask{Now: g.now})
+				ev = scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
+			case scheduler.Wait:
+				nodes = append(nodes, c.Node)
+			default:
+			}
+		}
+		if len(nodes) > 0 {
+			break
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, n := range nodes {
+		for ev := (scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: n}); ; {
+			cmds := s.Step(ev)
+			if len(cmds) == 0 || cmds[len(cmds)-1].Op != scheduler.AskLanguage {
+				break
+			}
+			ev = scheduler.Event{Kind: scheduler.Later}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / uint64(len(nodes)); each > 16<<10 {
+		t.Errorf("%d B are allocated for each of %d questions", each, len(nodes))
+	}
+}

@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// noticed tells when the language is asked.
+type noticed struct {
+	flow.Language
+
+	began chan struct{}
+}
+
+func (n noticed) Grow(ask *flow.Ask) flow.Growth {
+	select {
+	case n.began <- struct{}{}:
+	default:
+	}
+	return n.Language.Grow(ask)
+}
+
+// endless is a language whose answers never end, unless they are interrupted.
+type endless struct{}
+
+func (endless) Grow(ask *flow.Ask) flow.Growth {
+	for !ask.Done() { //nolint:revive // it is to take all the time there is
+	}
+	panic("interrupted")
+}
+func (endless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+
+// slowLanguages returns languages of which one answer takes minutes at least.
+func slowLanguages(t *testing.T) map[string]flow.Language {
+	t.Helper()
+	many := func(n int, format string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf(format, i)
+		}
+		return strings.Join(parts, ", ")
+	}
+	languages := map[string]flow.Language{"grower": endless{}}
+	for name, state := range map[string]string{
+		"JSONPath": `"Parameters": {` + many(8000, `"n%d.$": "$..[?(@.a == 1)]"`) + `}`,
+	} {
+		m, err := asl.Parse(name, []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", `+state+`, "End": true}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		languages[name] = m.Flow().Language()
+	}
+	m, err := sm4c.Parse("jq", []byte(`{"name": "m", "version": "1", "states": [{"name": "A", "start": true,
+		"transitions": [`+many(300, `{"condition": "${ reduce range(300000) as $i (0; . + 1) | . == %d }", "nextState": "B"}`)+`]}, {"name": "B"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	languages["jq"] = m.Flow().Language()
+	return languages
+}
+
+// TestSlowAnswerIsInterrupted wants something of runs whose language is in the middle
+// of an answer that takes minutes.
+func TestSlowAnswerIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, lang := range slowLanguages(t) {
+		for _, how := range []string{"cancel", "suspend", "suspend engine", "stop", "drain"} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				s := storage.Memory()
+				began := make(chan struct{}, 1)
+				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), engine.WithStore(s), engine.WithDrain(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				requests[how](t, eng, s, began)
+			})
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package tasks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/childtest"
+)
+
+// trees are programs that start others. Each makes the file ready once all run, and then does
+// what its folder's file "then" says.
+var trees = map[string]string{
+	"in the background":          `sleep 600 & sleep 600 & (sleep 600; sleep 600) &`,
+	"pipeline":                   `sleep 600 | cat | cat &`,
+	"double fork":                `(sleep 600 &) ; (sh -c 'sleep 600 & sleep 600' &)`,
+	"session of its own":         `setsid sleep 600 & (setsid setsid sh -c 'sleep 600 & sleep 600' >/dev/null 2>&1 </dev/null &)`,
+	"ignores SIGTERM":            `(trap '' TERM HUP INT; while :; do sleep 1; done) & (trap '' TERM; setsid sh -c 'while :; do sleep 1; done') &`,
+	"closes its descriptors":     `(exec 0<&- 1>&- 2>&- 3>&- 4>&-; sleep 600) & (exec 0<&- 1>&- 2>&-; setsid sleep 600) &`,
+	"stopped":                    `sleep 600 & kill -STOP $!; setsid sleep 600 & kill -STOP $!`,
+	"forks all the time":         `n=0; while [ $n -lt 25 ]; do (i=0; while [ $i -lt 9999 ]; do /bin/true; i=$((i+1)); done) & n=$((n+1)); done`,
+	"forks all the time, apart":  `n=0; while [ $n -lt 25 ]; do setsid sh -c 'i=0; while [ $i -lt 9999 ]; do (/bin/true &); i=$((i+1)); done' & n=$((n+1)); done`,
+	"forks, and leaves at once":  `printf '#!/bin/sh\n[ $1 -gt 0 ] && setsid ./run.sh $(($1-1)) &\n' >run.sh; chmod +x run.sh; ./run.sh 9999`,
+	"without its environment":    `env -i TREE=$TREE setsid sleep 600 &`,
+	"another group in its group": `set -m; (sleep 600; sleep 600) & set +m`,
+}
+
+// familyOf is in the environment of all processes of a tree.
+const familyOf = "TREE="
+
+// grow writes a program into a new folder, and returns the folder and what is in the environment of
+// all of its processes. They are killed when the test ends.
+func grow(t *testing.T, tree, then string) (dir, family string) {
+	t.Helper()
+	dir = t.TempDir()
+	family = familyOf + dir
+	script(t, filepath.Join(dir, "task.sh"), "TREE="+dir+"; export TREE; cd "+dir+"\n"+tree+"\n: >ready\n"+then+"\n")
+	t.Cleanup(func() {
+		for _, pid := range members(t, family) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return dir, family
+}
+
+// members returns the processes that have a variable in their environment and are no zombies.
+func members(t *testing.T, variable string) (pids []int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		environ, err := os.ReadFile(path + "/environ")
+		pid, _ := strconv.Atoi(filepath.Base(path)) // the pattern says so
+		if err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+variable+"\x00")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// waitFor waits until something is so.
+func waitFor(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	limit := time.Now().Add(time.Minute)
+	for pause := time.Millisecond; !so(); pause = min(2*pause, 50*time.Millisecond) {
+		if time.Now().After(limit) || t.Context().Err() != nil {
+			t.Fatal("waited in vain: ", what)
+		}
+		time.Sleep(pause)
+	}
+}
+
+func waitReady(t *testing.T, dir string) {
+	t.Helper()
+	waitFor(t, "the program is ready", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ready"))
+		return err == nil
+	})
+}
+
+func waitGone(t *testing.T, family string) {
+	t.Helper()
+	waitFor(t, "all processes are gone", func() bool { return len(members(t, family)) == 0 })
+}
+
+// noneLeft fails the test when a process of a family is there now.
+func noneLeft(t *testing.T, family string) {
+	t.Helper()
+	for _, pid := range members(t, family) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may be gone by now
+		t.Errorf("process %d is left: %q", pid, line)
+	}
+}
+
+// TestProgramsDieWithProcess kills the process that runs a program: all that the program
+// started ends, and so does the supervisor.
+func TestProgramsDieWithProcess(t *testing.T) {
+	t.Parallel()
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, family := grow(t, tree, "sleep 600 & wait")
+			child := childtest.Start(t, childFolder+"="+dir, "CHILD="+dir)
+			waitReady(t, dir)
+			child.Kill()
+			waitGone(t, "CHILD="+dir) // the supervisor, too
+			waitGone(t, family)
+		})
+	}
+}
+
+// TestProgramEndsAttempt: when a program ends its attempt has ended, and nothing that it started is left.
+func TestProgramEndsAttempt(t *testing.T) {
+	t.Parallel()
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, family := grow(t, tree, `echo '"done"'`)
+			body, err := (&tasks.Registry{Dir: dir, Grace: time.Minute}).Task("exec:./task.sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := body.Execute(t.Context(), atom.Single(atom.Null))
+			if err != nil || got.String() != `"done"` {
+				t.Errorf("got %v, %v", got, err)
+			}
+			noneLeft(t, family)
+		})
+	}
+}
+
+// TestCanceledProgramLeavesNothing: when the call of a program has been canceled, and its grace is over,
+// nothing that it started is left.
+func TestCanceledProgramLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, family := grow(t, tree, "trap '' TERM; while :; do sleep 1; done")
+			body, err := (&tasks.Registry{Dir: dir, Grace: 50 * time.Millisecond}).Task("exec:./task.sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted := errors.New("no longer wanted")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := body.Execute(ctx, atom.Single(atom.Null))
+				ended <- err
+			}()
+			waitReady(t, dir)
+			cancel(wanted)
+			if err := <-ended; !errors.Is(err, wanted) {
+				t.Errorf("got %v; want the context's cause", err)
+			}
+			noneLeft(t, family)
+		})
+	}
+}
+
+// TestTerminatedTreeHasGrace: what a program started may end in its own way when the call is
+// canceled, though the program itself has ended at once, and is in a session of its own.
+func TestTerminatedTreeHasGrace(t *testing.T) {
+	t.Parallel()
+	dir, family := grow(t, `
+		setsid sh -c 'trap "sleep 0.3; : >tidy; exit" TERM; : >armed; while :; do sleep 0.01; done' &
+		while ! [ -e armed ]; do sleep 0.01; done`, "wait")
+	body, err := (&tasks.Registry{Dir: dir, Grace: time.Minute}).Task("exec:./task.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := body.Execute(ctx, atom.Single(atom.Null))
+		ended <- err
+	}()
+	waitReady(t, dir)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tidy")); err != nil {
+		t.Error("it was not given the time: ", err)
+	}
+	noneLeft(t, family)
+}
+
+// TestSupervisorKilled: when a supervisor is killed, its program's group ends, and the attempt has
+// failed as if the program had been killed.
+func TestSupervisorKilled(t *testing.T) {
+	t.Parallel()
+	dir, family := grow(t, trees["in the background"], "echo $PPID >supervisor.new; mv supervisor.new supervisor; wait")
+	body, err := (&tasks.Registry{Dir: dir}).Task("exec:./task.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := body.Execute(t.Context(), atom.Single(atom.Null))
+		ended <- err
+	}()
+	var pid int
+	waitFor(t, "the supervisor is known", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "supervisor"))
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err != nil || string(name) != "task-supervisor\n" {
+		t.Fatalf("the parent of the program is %q, %v", name, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if f := failure(<-ended); f == nil || f.Code != "Exec.SignalKILL" {
+		t.Errorf("got %v", f)
+	}
+	waitGone(t, family)
+}
+
+// TestProgramDescriptors: a program has no descriptors but its input and outputs, and the default
+// actions of signals.
+func TestProgramDescriptors(t *testing.T) {
+	t.Parallel()
+	leaky, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = leaky.Close() }()        // it was only opened
+	leaked, err := syscall.Dup(int(leaky.Fd())) // as a parent that knows no O_CLOEXEC would hand it on
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(leaked) }() // as above
+	dir := t.TempDir()
+	list := filepath.Join(dir, "list")
+	script(t, filepath.Join(dir, "task.sh"), `ls -l /proc/self/fd >`+list+`; grep -E "^Sig(Blk|Ign):" /proc/self/status >>`+list)
+	body, err := (&tasks.Registry{Dir: dir}).Task("exec:./task.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := body.Execute(t.Context(), atom.Single(atom.Null)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), os.DevNull) || strings.Contains(string(text), "socket:") {
+		t.Errorf("a descriptor was handed on:\n%s", text)
+	}
+	if !strings.Contains(string(text), "SigBlk:\t0000000000000000\n") {
+		t.Errorf("signals are blocked:\n%s", text)
+	}
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ignored, _ := strings.Cut(string(own), "SigIgn:") // such as SIGHUP, under nohup
+	ignored, _, _ = strings.Cut(ignored, "\n")
+	if !strings.Contains(string(text), "SigIgn:"+ignored+"\n") {
+		t.Errorf("other signals are ignored than the%s that this process ignores:\n%s", ignored, text)
+	}
+}
+
+// TestNextAttemptEndsEarlier: an attempt under a later fence ends all that an earlier attempt in another
+// process has left, before its own program starts.
+func TestNextAttemptEndsEarlier(t *testing.T) {
+	t.Parallel()
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, family := grow(t, tree, "sleep 600 & wait")
+			child := childtest.Start(t, childFolder+"="+dir)
+			waitReady(t, dir)
+			script(t, filepath.Join(dir, "next.sh"), "echo null")
+			next, err := (&tasks.Registry{Dir: dir}).Task("exec:./next.sh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := &atom.Call{Run: "run", Path: "path", Fence: childFence + 1, Revert: true}
+			ctx := atom.WithHost(t.Context(), call, scope{name: dir, log: hclog.NewNullLogger()})
+			if _, err := next.Execute(ctx, atom.Single(atom.Null)); err != nil {
+				t.Error(err)
+			}
+			noneLeft(t, family)
+			if said := child.Line(); !strings.Contains(said, "Exec.SignalKILL") {
+				t.Errorf("the earlier attempt ended with %q", said)
+			}
+		})
+	}
+}
+
+// TestStaleAttemptWaits: an attempt under an older fence does not start its program beside that of the owner,
+// and says which program it waits for.
+func TestStaleAttemptWaits(t *testing.T) {
+	t.Parallel()
+	dir, family := grow(t, "", "echo $$ >pid.new; mv pid.new pid; sleep 600")
+	child := childtest.Start(t, childFolder+"="+dir)
+	var pid string
+	waitFor(t, "the program has started", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "pid"))
+		pid = strings.TrimSpace(string(text))
+		return err == nil
+	})
+	script(t, filepath.Join(dir, "stale.sh"), ": >"+dir+"/started")
+	stale, err := (&tasks.Registry{Dir: dir}).Task("exec:./stale.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := testlog{lines: make(chan string, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	call := &atom.Call{Run: "run", Path: "path", Fence: childFence - 1}
+	ctx = atom.WithHost(ctx, call, scope{name: dir, log: hclog.New(&hclog.LoggerOptions{Output: logged})})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := stale.Execute(ctx, atom.Single(atom.Null))
+		ended <- err
+	}()
+	if line := <-logged.lines; !strings.Contains(line, "process "+pid+" of ") || !strings.Contains(line, dir+"/task.sh") {
+		t.Errorf("it logged %q; the program is process %s", line, pid)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil || len(members(t, family)) == 0 {
+		t.Error("the stale attempt started its program, or ended that of the owner")
+	}
+	child.Kill()
+	waitGone(t, family)
+}
+
+// A testlog hands on what is logged.
+type testlog struct{ lines chan string }
+
+func (l testlog) Write(line []byte) (int, error) {
+	l.lines <- string(line)
+	return len(line), nil
+}
+
+// TestInitOfContainer runs a program from process 1 of a namespace, whose children all orphans
+// become.
+func TestInitOfContainer(t *testing.T) {
+	t.Parallel()
+	dir, family := grow(t, trees["double fork"]+"\n"+trees["session of its own"], `echo null`)
+	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", os.Args[0])
+	cmd.Env = append(os.Environ(), childFolder+"="+dir, "CHILD="+dir)
+	if out, err := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("needs namespaces: %v, %s", err, out)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	noneLeft(t, family)
+}
+
+// TestUnsupervised: a process that does not call Supervise runs programs, too.
+func TestUnsupervised(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(unsupervised) != "" {
+		t.Skip("this is that process")
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^(TestExec|TestExecEnvironment|TestExecKillsGroup|TestExecTimeout)$")
+	cmd.Env = append(os.Environ(), unsupervised+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

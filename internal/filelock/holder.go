@@ -1,0 +1,50 @@
+package filelock
+
+import "fmt"
+
+// A Holder is a process that holds the lock of a file.
+type Holder struct {
+	PID     int
+	Command string // as the system names it; "" when that is not known
+	State   string // one letter, as ps shows it; "" when that is not known
+}
+
+// The states of processes that do not go on by themselves.
+const (
+	stopped = "T"
+	traced  = "t"
+	zombie  = "Z"
+)
+
+// Stopped reports whether the process goes on only when another lets it.
+func (h *Holder) Stopped() bool { return h.State == stopped || h.State == traced }
+
+// String says which process it is, such as: process 4711 ("ebb", stopped (T)).
+func (h *Holder) String() string {
+	if h.Command == "" {
+		return fmt.Sprintf("process %d (ended, or of another user)", h.PID)
+	}
+	return fmt.Sprintf("process %d (%.64q, %s)", h.PID, h.Command, stateName(h.State))
+}
+
+// Helps says how to end what the process does to others.
+func (h *Holder) Helps() string {
+	switch h.State {
+	case stopped:
+		return fmt.Sprintf("kill -CONT %d lets it continue, kill -9 %d ends it", h.PID, h.PID)
+	case traced:
+		return fmt.Sprintf("continue it in its debugger, or end it: kill -9 %d", h.PID)
+	default:
+		return fmt.Sprintf("kill -9 %d ends it", h.PID)
+	}
+}
+
+func stateName(state string) string {
+	name := map[string]string{
+		"R": "running", "S": "sleeping", "D": "waiting for a disk", stopped: "stopped", traced: "stopped by a debugger", zombie: "ended", "I": "idle",
+	}[state]
+	if name == "" {
+		return "state " + state
+	}
+	return name + " (" + state + ")"
+}

@@ -1,0 +1,81 @@
+package filelock
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Holders returns the processes that hold a lock on a file, or of locks on ranges of
+// bytes one on the byte at, as far as this system tells: it does not name processes of
+// other containers. A file that does not exist has none.
+func Holders(path string, at int64) ([]Holder, error) {
+	file, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	is, known := file.Sys().(*syscall.Stat_t)
+	text, err := os.ReadFile("/proc/locks")
+	if err != nil || !known {
+		return nil, err
+	}
+	inode := ":" + strconv.FormatUint(is.Ino, 10)
+	var all []Holder
+	for line := range strings.Lines(string(text)) { // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:9978418 0 EOF
+		f := strings.Fields(line)
+		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) { // -> is of those who wait
+			continue
+		}
+		pid, err := strconv.Atoi(f[4])
+		if err == nil && pid > 0 && !slices.ContainsFunc(all, func(h Holder) bool { return h.PID == pid }) && opened(pid, file) {
+			all = append(all, holderOf(pid))
+		}
+	}
+	return all, nil
+}
+
+// covers reports whether a range of bytes, the last of which may be EOF, has one in it.
+func covers(first, last string, at int64) bool {
+	from, err := strconv.ParseInt(first, 10, 64)
+	if err != nil || from > at {
+		return false
+	}
+	to, err := strconv.ParseInt(last, 10, 64)
+	return err != nil || at <= to
+}
+
+// opened reports whether a process has a file open, or whether that cannot be told: a
+// file on another file system may have the same number.
+func opened(pid int, file fs.FileInfo) bool {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	entries, err := os.ReadDir(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		target, err := os.Stat(dir + e.Name())
+		return err == nil && os.SameFile(target, file)
+	})
+}
+
+// holderOf returns what the system says of a process.
+func holderOf(pid int) Holder {
+	h := Holder{PID: pid}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // 4711 (ebb) T 1 …
+	if err != nil {
+		return h
+	}
+	name, rest, found := bytes.Cut(text, []byte("("))
+	end := bytes.LastIndexByte(rest, ')') // a name may have one in it
+	if !found || len(name) == 0 || end < 0 || len(rest) < end+3 {
+		return h
+	}
+	h.Command, h.State = string(rest[:end]), string(rest[end+2])
+	return h
+}

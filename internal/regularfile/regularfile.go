@@ -1,0 +1,63 @@
+// Package regularfile opens files whose names come from outside, such as from a definition. Only regular files are opened: a
+// named pipe blocks who opens it, and a device may do anything. The names are looked up in an [os.Root], so none leads out of
+// its folder, by .. or by a symbolic link.
+package regularfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+var (
+	// ErrNotRegular is returned for a folder, a named pipe, a device or a socket.
+	ErrNotRegular = errors.New("it is no regular file")
+	// ErrTooLarge is returned by [Read] for a file of more bytes than wanted.
+	ErrTooLarge = errors.New("it is too large")
+)
+
+// Open opens a regular file as [os.Root.OpenFile] does. It never waits for another process. Errors do not name the file.
+func Open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
+	// Looked at first, as opening a device may do something already; and afterwards, as another file may be there by then.
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, ErrNotRegular
+	}
+	file, err := root.OpenFile(name, flag|dontWait, perm)
+	if err != nil {
+		return nil, reason(err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNotRegular
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// Read returns the text of a regular file of up to limit bytes.
+func Read(root *os.Root, name string, limit int64) (text []byte, err error) {
+	file, err := Open(root, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if text, err = io.ReadAll(io.LimitReader(file, limit+1)); err != nil {
+		return nil, reason(err)
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%w: %d bytes are the most", ErrTooLarge, limit)
+	}
+	return text, nil
+}
+
+// reason returns an error without the name in it.
+func reason(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package sqlstore
+
+import (
+	"sync"
+	"time"
+)
+
+// stepShare is the part of a lease by which the server's clock may differ from what was
+// expected of it: an owner has two thirds of its lease left when it renews it.
+const stepShare = 4
+
+// A leaseWatch judges leases by this process's own monotonic clock, beside the server's,
+// which may be set while it runs, or be another server's after a failover.
+type leaseWatch struct {
+	lease time.Duration // this process's own
+
+	mu      sync.Mutex
+	owners  map[string]sighting
+	heard   time.Time     // when the server told its time last; zero when it has not
+	clock   int64         // that time, in microseconds
+	stepped time.Time     // when its clock was found to have been set; zero for never
+	step    time.Duration // by how much, the last time
+}
+
+// A sighting is a lease as an owner prolonged it, and since when it has not changed.
+type sighting struct {
+	lease int64
+	since time.Time
+}
+
+// tells notes the server's time, which was asked for and answered at these times. It
+// returns by how much the clock was set since it was noted before; 0 when it was not.
+func (w *leaseWatch) tells(asked, answered time.Time, micros int64) (step time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.heard.IsZero() {
+		least := w.clock + asked.Sub(w.heard).Microseconds()
+		most := w.clock + answered.Sub(w.heard).Microseconds()
+		switch slack := (w.lease / stepShare).Microseconds(); {
+		case micros < least-slack:
+			step = time.Duration(micros-least) * time.Microsecond
+		case micros > most+slack:
+			step = time.Duration(micros-most) * time.Microsecond
+		}
+	}
+	if step != 0 {
+		w.stepped, w.step = answered, step
+	}
+	// Noted as of the answer, or a step back that is found out later would seem smaller by
+	// how long the answer took.
+	w.heard, w.clock = answered, micros
+	return step
+}
+
+// now returns the server's time as far as it is known; zero when it has not told it.
+func (w *leaseWatch) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.heard.IsZero() {
+		return time.Time{}
+	}
+	return time.UnixMicro(w.clock + time.Since(w.heard).Microseconds()).UTC()
+}
+
+// silent notes a lease that was asked for and answered at these times, and reports
+// whether it has not changed for as long as it lasts.
+func (w *leaseWatch) silent(r *ownerRow, asked, answered time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, met := w.owners[r.ID]
+	if !met || last.lease != r.Lease {
+		if w.owners == nil || len(w.owners) >= maxSightings {
+			w.owners = map[string]sighting{}
+		}
+		w.owners[r.ID] = sighting{r.Lease, answered}
+		return false
+	}
+	return asked.Sub(last.since) >= w.lasts(r)
+}
+
+// maxSightings is how many owners are watched at the same time.
+const maxSightings = 10_000
+
+// set reports whether the server's clock was set less than a lease ago: by that clock
+// the lease of a process that lives may have run out.
+func (w *leaseWatch) set(r *ownerRow) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.stepped.IsZero() && time.Since(w.stepped) < w.lasts(r)
+}
+
+// lasts returns how long an owner's lease is.
+func (w *leaseWatch) lasts(r *ownerRow) time.Duration {
+	if r.Seen.Valid && r.Lease > r.Seen.Int64 {
+		return time.Duration(r.Lease-r.Seen.Int64) * time.Microsecond
+	}
+	return w.lease
+}

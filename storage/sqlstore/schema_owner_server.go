@@ -1,0 +1,54 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jmoiron/sqlx"
+)
+
+// schemaRights says who can place objects into the schema of Ebb's tables. A role that can
+// do so runs code with the rights of every process of Ebb: its function or operator, with
+// arguments that match better than those of pg_catalog, is chosen instead.
+type schemaRights struct {
+	Owner   string `db:"owner"`   // the role that owns the schema; "" when there is no schema
+	Trusted bool   `db:"trusted"` // the current role acts as the owner, or the owner administers the database
+	Public  bool   `db:"public"`  // every role may create objects in it
+}
+
+const selectSchemaRights = `SELECT pg_catalog.pg_get_userbyid(n.nspowner) AS owner,
+  pg_catalog.pg_has_role(n.nspowner, 'MEMBER') OR o.rolsuper OR n.nspowner = d.datdba OR o.rolname = 'pg_database_owner' AS trusted,
+  EXISTS (SELECT 1 FROM pg_catalog.aclexplode(n.nspacl) a WHERE a.grantee = 0 AND a.privilege_type = 'CREATE') AS public
+FROM pg_catalog.pg_namespace n
+JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
+JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
+WHERE n.nspname = $1`
+
+// rights returns who can place objects into the schema.
+func (s *server) rights(ctx context.Context, q sqlx.QueryerContext) (schemaRights, error) {
+	var found []schemaRights
+	if err := sqlx.SelectContext(ctx, q, &found, selectSchemaRights, s.schema); err != nil || len(found) == 0 {
+		return schemaRights{}, err
+	}
+	return found[0], nil
+}
+
+// refusePublic refuses a schema in which every role may create objects, as older servers
+// allow it in the schema public.
+func (s *server) refusePublic(r schemaRights) error {
+	if !r.Public {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: every role may create objects in schema %s, and so run code as Ebb: run REVOKE CREATE ON SCHEMA %s FROM PUBLIC",
+		ErrForeign, s.place, s.schema, pgx.Identifier{s.schema}.Sanitize())
+}
+
+// refuseOwner refuses to create tables in a schema that somebody else made for them.
+func (s *server) refuseOwner(r schemaRights) error {
+	if r.Owner == "" || r.Trusted {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: schema %s belongs to role %s, which could run code as Ebb: name another with ?schema=NAME, or migrate as that role",
+		ErrForeign, s.place, s.schema, r.Owner)
+}

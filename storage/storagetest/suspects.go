@@ -1,0 +1,123 @@
+package storagetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// mourners are a store and the processes that die beside it.
+type mourners struct {
+	m Maker
+	s storage.Store
+}
+
+// die lets another process try some runs, drive others, and die.
+func (w mourners) die(t *testing.T, tries, drives []string, before ...func(storage.Store, storage.Claim)) {
+	t.Helper()
+	other := w.m.join(t, w.s)
+	for _, id := range tries {
+		claim, _, err := other.Try(t.Context(), id)
+		must(t, "Try", err)
+		for _, f := range before {
+			f(other, claim)
+		}
+	}
+	for _, id := range drives {
+		begin(t, other, id)
+	}
+	mourned := w.s.Mourned()
+	w.m.Die(t, other)
+	for until := time.Now().Add(time.Minute); w.s.Mourned() == mourned; {
+		if time.Now().After(until) {
+			t.Fatal("the death is not noticed")
+		}
+		_, _, err := w.s.Due(t.Context(), storage.DueQuery{By: time.Now().Add(-time.Hour)})
+		must(t, "Due", err)
+	}
+}
+
+// expect compares how often a run was lost, what is proved, and its trial.
+func (w mourners) expect(t *testing.T, id string, lost, proof int64, trial storage.Trial) {
+	t.Helper()
+	got := load(t, w.s, id)
+	if s := got.Suspicion; got.Lost != lost || s.Proof != proof || s.Trial != trial {
+		t.Errorf("%s was lost %d times, proof %d, trial %d; want %d, %d, %d", id, got.Lost, s.Proof, s.Trial, lost, proof, trial)
+	}
+}
+
+// testSuspects: the death of a process is counted in the runs on trial, or if there is none,
+// in all that it drove.
+func testSuspects(t *testing.T, m Maker) {
+	if m.Die == nil {
+		t.Skip("no process of this store can die")
+	}
+	s := m.open(t)
+	w := mourners{m, s}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		create(t, s, storage.Run{ID: id, Flow: "f", Created: at(0), Due: at(0)})
+	}
+	all := []string{"a", "b", "c"}
+	began := time.Now().Add(-time.Second)
+	w.die(t, nil, all)
+	w.expect(t, "a", 1, 0, 0)
+	w.die(t, nil, all)
+	w.expect(t, "a", 2, 0, 0)
+	w.expect(t, "c", 2, 0, 0)
+	if by := load(t, s, "a").Suspicion; by.Died.Before(began) || by.By.PID == 0 || by.By.Owner == "" {
+		t.Errorf("died as %+v says", by)
+	}
+	w.die(t, []string{"a"}, []string{"b", "c"})
+	w.expect(t, "a", 3, storage.ProofBeside, storage.Accused)
+	w.expect(t, "b", 2, 0, 0)
+	w.die(t, []string{"a"}, nil)
+	w.expect(t, "a", 4, storage.ProofBeside+storage.ProofAlone, storage.Accused)
+	w.die(t, []string{"a", "b"}, []string{"c"})
+	w.expect(t, "a", 5, storage.ProofBeside+storage.ProofAlone, storage.Accused)
+	w.expect(t, "b", 3, 0, storage.Accused)
+	w.expect(t, "c", 2, 0, 0)
+
+	now := time.Now().Add(time.Minute)
+	ids := func(q storage.DueQuery) (ids []string) {
+		due, _, err := s.Due(t.Context(), q)
+		must(t, "Due", err)
+		for i := range due {
+			ids = append(ids, due[i].Run)
+		}
+		return ids
+	}
+	same(t, "suspects", []string{"a", "b", "c"}, ids(storage.DueQuery{By: now, Suspects: true}))
+	same(t, "some suspects", []string{"b"}, ids(storage.DueQuery{By: now, Suspects: true, Except: []string{"a"}, Limit: 1}))
+	same(t, "others", []string{"d"}, ids(storage.DueQuery{By: now}))
+	if due, _, err := s.Due(t.Context(), storage.DueQuery{By: now, Suspects: true, Limit: 1}); err != nil || due[0].Snapshot.Run.Lost != 5 {
+		t.Errorf("found %+v (%v)", due, err)
+	}
+
+	w.die(t, []string{"a"}, nil, func(s storage.Store, claim storage.Claim) {
+		must(t, "Acquit", s.Acquit(t.Context(), claim))
+		claim.ID = "another"
+		want(t, "Acquit under a void claim", s.Acquit(t.Context(), claim), storage.ErrFenced)
+	})
+	w.expect(t, "a", 6, 0, 0)
+	w.die(t, []string{"b"}, nil, func(s storage.Store, claim storage.Claim) {
+		must(t, "Release", s.Release(t.Context(), claim, 0, at(0)))
+		w.expect(t, "b", 3, 0, storage.Accused)
+		_, _, err := s.Try(t.Context(), "b")
+		must(t, "Try", err)
+	})
+	w.expect(t, "b", 4, storage.ProofAlone, storage.Accused)
+	w.die(t, nil, []string{"d"}) // without b
+	w.expect(t, "b", 4, 0, storage.Accused)
+
+	other := m.join(t, s)
+	if _, _, err := other.Try(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(t, "b", 4, 0, storage.Accused|storage.OnTrial)
+	must(t, "Close", other.Close())
+	w.expect(t, "b", 4, 0, storage.Accused)
+	p := begin(t, s, "b")
+	p.write(t, storage.Checkpoint{Head: storage.Head{Absolve: true}})
+	w.expect(t, "b", 0, 0, 0)
+}

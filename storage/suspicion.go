@@ -1,0 +1,147 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A process that dies takes all runs down that it drives, and one of them may be why it
+// died. Stores count such deaths, and a process that takes a run up can say that the run
+// is on trial: if the process dies then, the runs on trial are blamed and the others are
+// not. See docs/explanation/deaths.md for how [github.com/ebbflow/ebb/engine] finds the
+// cause.
+
+// LostWindow is how long a death counts: a run that no process has died with for so long
+// begins anew.
+const LostWindow = time.Hour
+
+// SuspectLost is the Lost from which on a run is a suspect. One death is what every process
+// meets sooner or later, and says nothing about the runs that it drove.
+const SuspectLost = 2
+
+// What the death of a process proves about the only run on trial.
+const (
+	ProofAlone  = 3 // the process drove no other run
+	ProofBeside = 1 // it also drove runs that had not killed it until then
+)
+
+// Suspicion is what is known about a run that may have killed the processes that drove it.
+type Suspicion struct {
+	Proof int64     // sum of what deaths proved since it last passed a trial, see [ProofAlone]
+	Trial Trial     // whether it is on trial
+	Died  time.Time // when the last death that Lost counts was noticed
+	By    Process   // that process
+}
+
+// Trial says whether a run is on trial.
+type Trial uint8
+
+// The stages of a trial.
+const (
+	OnTrial Trial = 1 << iota // a process that dies now dies because of it
+	Accused                   // a process died while the run was on trial
+)
+
+// A Process names a process that owned a run.
+type Process struct {
+	Owner string `json:"owner"` // its id as an owner
+	Host  string `json:"host,omitempty"`
+	PID   int    `json:"pid,omitempty"`
+}
+
+// String returns "process 4711 on db1".
+func (p Process) String() string {
+	switch {
+	case p.PID == 0:
+		return "a process"
+	case p.Host == "":
+		return fmt.Sprintf("process %d", p.PID)
+	default:
+		return fmt.Sprintf("process %d on %s", p.PID, p.Host)
+	}
+}
+
+// Process returns what names the owner.
+func (o *Owner) Process() Process { return Process{Owner: o.ID, Host: o.Host, PID: o.PID} }
+
+// EncodeProcess returns the record of a process. For those who write stores.
+func EncodeProcess(p Process) []byte {
+	if p.Owner == "" {
+		return nil
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings and a number
+	}
+	return text
+}
+
+// DecodeProcess reads a record of EncodeProcess.
+func DecodeProcess(text []byte) (p Process, err error) {
+	if len(text) == 0 {
+		return p, nil
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		return p, fmt.Errorf("%w: a process: %w", ErrCorrupt, err)
+	}
+	return p, nil
+}
+
+// Suspect reports whether the deaths of processes make the run a suspect at that time.
+func (r *Run) Suspect(now time.Time) bool {
+	return r.Lost >= SuspectLost && now.Sub(r.Suspicion.Died) < LostWindow
+}
+
+// Suspects is how a process finds out which run kills the processes that drive it.
+type Suspects interface {
+	// Try is Begin, and puts the run on trial until its claim ends, or [Suspects.Acquit].
+	// If the store's owner dies meanwhile, only its runs on trial count the death; if
+	// there is one, it is accused, and the death proves something about it.
+	Try(ctx context.Context, run string) (Claim, *Snapshot, error)
+	// Acquit ends the trial of a run that the claim owns: it is accused no more, and nothing
+	// is proved. It returns ErrFenced when the claim is void.
+	Acquit(ctx context.Context, claim Claim) error
+	// Mourned returns how many owners this store has found dead since it was opened. One
+	// that closed its store does not count.
+	Mourned() int64
+}
+
+// A mourning is the death of an owner, as the runs that it owned see it.
+type mourning struct {
+	by      Process
+	at      time.Time
+	runs    int // that it owned
+	onTrial int // of these
+}
+
+// blame counts the death of the run's owner.
+func (m *mourning) blame(r *Run) {
+	tried := r.Suspicion.Trial&OnTrial != 0
+	r.Suspicion.Trial &^= OnTrial
+	if m.onTrial > 0 && !tried {
+		return
+	}
+	if m.at.Sub(r.Suspicion.Died) >= LostWindow {
+		r.Lost, r.Suspicion = 0, Suspicion{}
+	}
+	r.Lost++
+	r.Suspicion.Died, r.Suspicion.By = m.at, m.by
+	if !tried {
+		return
+	}
+	r.Lost = max(r.Lost, SuspectLost)
+	r.Suspicion.Trial = Accused
+	if m.onTrial == 1 {
+		r.Suspicion.Proof += m.proves()
+	}
+}
+
+// proves returns what the death says about the only run on trial.
+func (m *mourning) proves() int64 {
+	if m.runs == 1 {
+		return ProofAlone
+	}
+	return ProofBeside
+}
