@@ -34,7 +34,7 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error
 		return ev, err
 	}
 	defer guard(a.Name(), &ev.Failure)
-	decision, wrong := a.Controller().OnFailure(tries, cmd.Values)
+	decision, wrong := d.decideFailure(a.Controller(), tries, cmd.Values)
 	if wrong != nil {
 		ev.Failure = atom.NewFailure(a.Name(), 0, wrong)
 	}
@@ -59,11 +59,11 @@ func (d *driver) nextTry(c *call) (ev scheduler.Event, err error) {
 	if undoer, ok := a.Controller().(atom.Undoer); ok && c.about.Revert {
 		ev.Result = atom.Null
 		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.about)
-		wrong = undoer.Undo(ctx, tries, c.more.Outcome.Failures())
+		wrong = d.undoTries(ctx, undoer, tries, c.more.Outcome.Failures())
 	} else if c.about.Revert {
 		ev.Result = atom.Null
 	} else {
-		ev.Result, wrong = a.Controller().Next(tries, c.values)
+		ev.Result, wrong = d.nextValue(a.Controller(), tries, c.values)
 	}
 	if wrong != nil {
 		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, wrong)
@@ -100,7 +100,7 @@ func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 			}
 			value = v
 		}
-		yes, err := dec.Decider.Decide(value, results)
+		yes, err := d.vote(dec.Decider, value, results)
 		if err != nil {
 			ev.Failure = atom.NewFailure(a.Name(), 0, err)
 			return ev
@@ -138,12 +138,19 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		ask.Memo = d.grownOf(fork, fork.Path).memoOf(ask.Shared)
 	}
 	ask.Recall = func(name string) (past flow.Past, ok bool) {
+		if d.interrupts() || !d.answers.pause() {
+			return past, false
+		}
+		defer d.answers.resume()
 		if err == nil {
 			past, ok, err = d.recall(cmd.Scope.Inside(name))
 		}
 		return past, ok
 	}
-	growth := d.language().Grow(ask)
+	growth, untold := d.untold(&ask.Cause)
+	if !untold {
+		growth = d.grow(ask)
+	}
 	if !d.answered() {
 		return d.later(), err
 	}

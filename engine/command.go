@@ -133,7 +133,7 @@ func (d *driver) take(cmd *scheduler.Command) {
 	case scheduler.Unwait:
 		d.dropTimer(cmd)
 	case scheduler.Deadline:
-		d.timers.set(deadline, cmd.Due)
+		d.setDeadline(cmd.Due)
 		d.keepTimer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Tell:
 		d.tell(cmd)

@@ -95,6 +95,10 @@ type driver struct {
 	quit      bool                     // the caller of Steps has had enough
 	moved     bool                     // the last events led to commands
 	stretch                            // of deciding
+	answers   answers                  // of user code
+	urgent    bool                     // an answer was given up because something was wanted of the run
+	due       atomic.Int64             // when the run is to be over, in Unix nanoseconds; 0 for never
+	expiry    *time.Timer              // calls who drives, and who watches, then
 	interrupt func() bool              // is interrupts
 	whole     bool                     // the commands being done are to be committed together
 	atomCtx   context.Context          // what calls live in
@@ -110,7 +114,9 @@ func (d *driver) start(first *scheduler.Order, rest []storage.Letter) error {
 	if err := d.rejoin(); err != nil {
 		return err
 	}
-	d.since = d.e.now()
+	if d.since = d.e.now(); d.urgent {
+		d.since = time.Time{} // what is wanted comes before the next answer
+	}
 	if len(rest) > 0 {
 		d.look.Store(true) // they are looked at soon, whatever there is to decide
 	}

@@ -20,6 +20,10 @@ const DefaultGrace = time.Minute
 // goroutine cannot be ended, and what it still does may meet its own revert.
 // When the process is to stop nothing is written: the attempt is made again. 0
 // gives up at once; the default is [DefaultGrace].
+//
+// An answer of a language, a retry controller or a decider that goes on although the
+// run is to stop, or to follow a command or its deadline, is given up after the same
+// time, and at least a second. The run then goes on from its last commit.
 func WithGrace(d time.Duration) Option {
 	return option(func(e *Engine) error {
 		if d < 0 {
@@ -30,8 +34,9 @@ func WithGrace(d time.Duration) Option {
 	})
 }
 
-// GivenUp returns how many calls of atoms this engine has given up since it was
-// made, in all runs, because they ignored that their context had ended.
+// GivenUp returns how many calls of atoms, and answers, this engine has given up since it was
+// made, in all runs, because they ignored that their context had
+// ended, or that something else was wanted of the run.
 func (e *Engine) GivenUp() int64 { return e.givenUp.Load() }
 
 // giveUpAfter gives a call up if it is still under way then.

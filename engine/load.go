@@ -55,7 +55,7 @@ func (d *driver) load(snap *storage.Snapshot) error {
 	for _, t := range snap.Timers { // the others come back with the waits they belong to
 		switch e := d.elsewhere[t.Path]; {
 		case t.Kind == storage.TimerDeadline:
-			d.timers.set(deadline, t.Due)
+			d.setDeadline(t.Due)
 		case t.Kind == storage.TimerToken && e != nil && e.timerKey != nobodys:
 			d.timers.set(e.tokenKey(), t.Due)
 		}

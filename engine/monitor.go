@@ -16,7 +16,8 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // live drives the run to rest. The goroutine that called Run watches meanwhile:
 // a lone call is made on the goroutine that drives, which spares the handing
 // over, and when that call lasts while something else happens, the run is taken
-// from it and driven by another.
+// from it and driven by another. An answer that ignores what is wanted of the run is
+// given up.
 func (d *driver) live(first *scheduler.Order, rest []storage.Letter) error {
 	d.e.deliverTo(d)
 	defer d.e.deliverNoMore(d)
@@ -26,16 +27,28 @@ func (d *driver) live(first *scheduler.Order, rest []storage.Letter) error {
 		return d.outcome(<-d.rest)
 	}
 	go d.drive(start)
-	stop := d.ctx.Done()
+	stop, suspend := d.ctx.Done(), (<-chan struct{})(d.e.suspend)
+	var w watch
+	defer w.end()
 	for {
 		select {
 		case s := <-d.rest:
 			return d.outcome(s)
+		case <-w.due:
+			if err := d.unheeded(&w); err != nil {
+				return d.abandon(err)
+			}
+			continue
+		case <-suspend:
+			suspend = nil
+			w.begin()
+			continue
 		case <-stop:
 			stop = nil
 		case <-d.knock:
 		}
 		d.takeOver()
+		w.begin()
 	}
 }
 

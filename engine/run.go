@@ -161,6 +161,9 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	}
 	if err := d.live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
+	} else if errors.Is(err, errUnheeded) {
+		d.letGo(err)
+		return e.goOnWithout(ctx, d, opts)
 	} else if err != nil {
 		e.log.Info("run stopped", "run", d.claim.Run, "error", err)
 		d.letGo(err)
@@ -252,6 +255,9 @@ func (d *driver) findTasks(run *storage.Run) error {
 
 // release lets go of what a driver holds beside its run.
 func (d *driver) release() {
+	if d.expiry != nil {
+		d.expiry.Stop()
+	}
 	d.unwatch()
 	d.halt(ErrStopped)
 }

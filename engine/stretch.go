@@ -34,7 +34,11 @@ func (d *driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.t
 
 // interrupts is asked by languages that take long whether their answer is still wanted.
 func (d *driver) interrupts() bool {
-	if !d.interrupted && (d.wanted() || !d.owns() || len(d.timers.heap.list) > 0) {
+	if d.interrupted || !d.answers.pause() { // who ignores it does not use the driver any more
+		return true
+	}
+	defer d.answers.resume()
+	if d.wanted() || !d.owns() || len(d.timers.heap.list) > 0 {
 		d.now = d.e.now()
 		d.interrupted = d.yields()
 	}

@@ -19,7 +19,8 @@ type Language interface {
 	// Grow answers one cause. The run does nothing else meanwhile. A language that
 	// computes for longer answers with [Growth.More], or asks [Ask.Interrupted]
 	// now and then: between two answers, and where that is asked, the run takes in
-	// commands and stops when it is to. A panic is the failure of the flow that was asked. When
+	// commands and stops when it is to. An answer that ignores that for as long as
+	// engine.WithGrace says is given up. A panic is the failure of the flow that was asked. When
 	// the process dies before the answer is committed, the same is asked again.
 	Grow(ask *Ask) Growth
 	// Undo returns the input of the task that undoes a node, which has run or may

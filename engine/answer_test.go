@@ -1,0 +1,177 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A heedless language makes one task. Then it computes, whatever is wanted of the run,
+// until it is released.
+type heedless struct {
+	began    chan struct{}
+	released chan struct{}
+	loud     bool // it asks whether it is interrupted, and what became of the task, and ignores that
+	answers  *atomic.Int64
+}
+
+func newHeedless(t *testing.T, loud bool) heedless {
+	h := heedless{make(chan struct{}, 1), make(chan struct{}), loud, &atomic.Int64{}}
+	t.Cleanup(func() { close(h.released) })
+	return h
+}
+
+func (h heedless) Grow(ask *flow.Ask) flow.Growth {
+	if ask.Cause.Kind == flow.Begin {
+		return add(work("a"))
+	}
+	h.answers.Add(1)
+	select {
+	case h.began <- struct{}{}:
+	default:
+	}
+	for !isDone(h.released) {
+		if h.loud {
+			ask.Done()
+			ask.Recall("a")
+		}
+	}
+	if h.loud {
+		panic("it ends at last")
+	}
+	return done("at last")
+}
+
+func isDone(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (heedless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
+
+// TestHeedlessAnswerIsGivenUp wants something of runs whose language never ends an answer
+// and does not ask whether it is interrupted. The answer is given up.
+func TestHeedlessAnswerIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for _, loud := range []bool{false, true} {
+		for _, how := range []string{"cancel", "abandon", "suspend", "suspend engine", "stop", "drain"} {
+			name := how
+			if loud {
+				name += "/loud"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				var log syncBuffer
+				s, lang := storage.Memory(), newHeedless(t, loud)
+				eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0),
+					engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error})))
+				requests[how](t, eng, s, lang.began)
+				if n := eng.GivenUp(); n == 0 || !strings.Contains(log.String(), "given up") {
+					t.Errorf("%d were given up, and the log says %q", n, log.String())
+				}
+			})
+		}
+	}
+}
+
+// TestHeedlessAnswerMeetsDeadline lets the deadline of a run pass while its language
+// ignores everything: the run ends
+// as one that timed out, and its task is undone.
+func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
+	t.Parallel()
+	s, heedless, stage := storage.Memory(), newHeedless(t, false), &stage{}
+	timed := lang(func(ask *flow.Ask) flow.Growth {
+		g := heedless.Grow(ask)
+		if ask.Cause.Kind == flow.Begin {
+			g.Deadline = ask.Now.Add(time.Second)
+		}
+		return g
+	})
+	eng := newEngine(t, flow.Growing("f", timed), engine.WithStore(s), engine.WithTasks(parts{stage}), engine.WithGrace(0))
+	_, err := eng.Run(t.Context(), "run")
+	hasEnded(t, s, err, storage.TimedOut)
+	wantActs(t, stage, "a", "undo a") // that it was done was not committed yet
+	if n := heedless.answers.Load(); n != 1 {
+		t.Errorf("%d answers were wanted; want 1", n)
+	}
+}
+
+// TestHeedlessAnswerWaitsForMessages sends messages that are no commands to a run whose
+// answer takes long: it is not given up.
+func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
+	t.Parallel()
+	s, lang := storage.Memory(), newHeedless(t, false)
+	eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0))
+	err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }, func(stop context.CancelFunc) {
+		<-lang.began
+		if err := s.Send(t.Context(), storage.Letter{Run: "run", Kind: "event", Name: "x"}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(1500 * time.Millisecond) // longer than an answer may take that is not wanted
+		if n := eng.GivenUp(); n != 0 {
+			t.Errorf("%d were given up", n)
+		}
+		stop()
+	})
+	if !errors.Is(err, engine.ErrStopped) || eng.GivenUp() != 1 {
+		t.Errorf("%d were given up: %v", eng.GivenUp(), err)
+	}
+}
+
+// heedlessRetry is a retry controller whose decision never comes.
+type heedlessRetry struct {
+	lang heedless
+}
+
+func (h heedlessRetry) OnFailure(atom.History, atom.Values) (atom.Decision, error) {
+	h.lang.Grow(&flow.Ask{Cause: flow.Cause{Kind: flow.Continue}})
+	return atom.Decision{}, nil
+}
+
+func (heedlessRetry) Next(atom.History, atom.Values) (atom.Value, error) { return atom.Null, nil }
+
+// TestHeedlessRetryIsGivenUp cancels a run whose retry controller never decides.
+func TestHeedlessRetryIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s, lang := storage.Memory(), newHeedless(t, false)
+	stage := &stage{do: script{"b": func(context.Context, int) error { return errors.New("no") }}}
+	eng := newEngine(t, flow.Linear("f", stage.atom("a"), stage.atom("b")).WithRetry(atom.Retry("retry", heedlessRetry{lang})), engine.WithStore(s), engine.WithGrace(0))
+	requests["cancel"](t, eng, s, lang.began)
+	if n := eng.GivenUp(); n != 1 {
+		t.Errorf("%d were given up; want 1", n)
+	}
+}
+
+// syncBuffer is a buffer that is written while it is read.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
