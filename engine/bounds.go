@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // Limits bound what one run may become. A run that reaches one fails with
@@ -29,6 +32,13 @@ type Limits struct {
 	// write. The engine looks before each step of a language, and at each attempt of an
 	// atom of a plan, so that a run exceeds it by at most one step.
 	Bytes int64
+	// Descendants is how many runs a run may have as children, children of these, and so on,
+	// all together. A run that may not create another one fails, wherever it is in the family.
+	// Runs that create children at the same moment may exceed it, each by the children of one
+	// commit.
+	Descendants int64
+	// Depth is how many runs may create one another in a line.
+	Depth int64
 }
 
 // DefaultLimits returns the limits of an engine that was given no others.
@@ -39,6 +49,8 @@ func DefaultLimits() Limits {
 		Values:      512 << 20,
 		Iterations:  100_000_000,
 		Bytes:       16 << 30,
+		Descendants: 1_000_000,
+		Depth:       100_000,
 	}
 }
 
@@ -57,6 +69,8 @@ func WithLimits(l Limits) Option {
 			{"Values", &set.Values, &l.Values},
 			{"Iterations", &set.Iterations, &l.Iterations},
 			{"Bytes", &set.Bytes, &l.Bytes},
+			{"Descendants", &set.Descendants, &l.Descendants},
+			{"Depth", &set.Depth, &l.Depth},
 		} {
 			if *limit.from < 0 {
 				return fmt.Errorf("engine: the limit %s is %d; want at least 1, or 0 for the default", limit.name, *limit.from)
@@ -109,9 +123,36 @@ func (l *Limits) overfull() *atom.Failure {
 	return reached("bytes", l.Bytes, "bytes of history and payloads")
 }
 
-// restrain fails a run of a plan that has begun an attempt too many. That attempt is
-// not made.
+// join makes a run a child of the one that is driven, or returns which limit forbids that.
+func (d *driver) join(child *storage.Run) (*atom.Failure, error) {
+	child.Parent, child.Root, child.Depth = d.claim.Run, cmp.Or(d.root, d.claim.Run), d.depth+1
+	l := &d.e.limits
+	if child.Depth > l.Depth {
+		return reached("depth", l.Depth, "runs that create one another in a line"), nil
+	}
+	if !d.counted {
+		born, err := d.e.store.Descendants(d.storing, child.Root)
+		if err != nil {
+			return nil, d.storeError(err)
+		}
+		d.born, d.counted = born, true
+	}
+	if d.born+int64(len(d.cp.Children)) >= l.Descendants {
+		f := reached("descendants", l.Descendants, "descendants of the run "+strconv.Quote(child.Root))
+		return f, nil
+	}
+	return nil, nil //nolint:nilnil // no limit, no error
+}
+
+// restrain fails a run that may not create another one, or a run of a plan that has begun
+// an attempt too many. That attempt is not made.
 func (d *driver) restrain() error {
+	if f := d.barren; f != nil {
+		d.barren = nil
+		if !d.s.Doomed() {
+			return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
+		}
+	}
 	if !d.attempted {
 		return nil
 	}

@@ -249,6 +249,7 @@ func (d *driver) room() bool { return d.lines < maxEntries && d.head.Bytes-d.set
 // renew empties the checkpoint and keeps its room.
 func (d *driver) renew() {
 	empty(&d.cp)
+	d.counted = false
 	d.at, d.lines, d.settled = nil, 0, d.head.Bytes
 	for _, key := range d.ending {
 		delete(d.grown, key)

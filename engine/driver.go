@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -75,6 +76,11 @@ type driver struct {
 	awaited   bool                       // an atom has begun to wait that one of them may be for
 	elsewhere map[string]*elsewhere      // attempts that may be ended from elsewhere, by path
 	parent    string                     // id of the run that began this one
+	root      string                     // see storage.Run
+	depth     int64                      // see storage.Run
+	born      int64                      // descendants of the root, as last read
+	counted   bool                       // born was read since the last commit
+	barren    *atom.Failure              // the limit that keeps the run from creating another one
 	trace     string                     // traceparent of whoever began it
 	job       string                     // id of the job whose wish the run is
 	created   time.Time                  // when the run was

@@ -38,7 +38,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 	}
 	run := storage.Run{
 		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
-		Parent: d.claim.Run, Trace: d.trace, Input: storage.Held{Data: input}, Created: d.now, Due: d.now,
+		Trace: d.trace, Input: storage.Held{Data: input}, Created: d.now, Due: d.now,
 	}
 	if _, _, err := d.e.planFor(d.storing, &run, nil); d.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
@@ -49,6 +49,14 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}
 		d.ended = append(d.ended, ev)
 		return nil //nolint:nilerr // it is the node that fails
+	}
+	switch f, failed := d.join(&run); {
+	case failed != nil:
+		return failed
+	case f != nil: // the failure of the run comes first, see restrain
+		d.barren, ev.Failure = f, f
+		d.ended = append(d.ended, ev)
+		return nil
 	}
 	d.cp.Children = append(d.cp.Children, run)
 	d.dirty = true

@@ -196,7 +196,8 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	run := &snap.Run
 	d := &driver{
 		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
-		parent: run.Parent, trace: run.Trace, job: run.Job, created: run.Created, elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
+		parent: run.Parent, root: run.Root, depth: run.Depth, trace: run.Trace, job: run.Job, created: run.Created,
+		elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
 		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), buried: e.store.Buried(), cp: e.room(),
 		crew: crew{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),

@@ -28,6 +28,7 @@ type memory struct {
 	runs      map[string]*memoryRun
 	order     []*memoryRun // by creation
 	made      int64        // runs so far
+	families  map[string]*family
 	tokens    map[string]*Token
 	queues    map[string][]string // open tokens that nobody took, by queue, oldest first
 	jobs      map[string]*memoryJob
@@ -60,6 +61,7 @@ func Memory() *MemoryStore {
 		defs:   map[string]Definition{},
 		latest: map[string]int64{},
 
+		families:  map[string]*family{},
 		schedules: map[string]*Schedule{},
 	}
 	return m.join()

@@ -318,6 +318,7 @@ func (m *memory) create(run Run) *memoryRun {
 	r.n = m.made
 	m.runs[run.ID] = r
 	m.order = append(m.order, r)
+	m.bear(run.Root)
 	m.wants(r)
 	m.rang()
 	return r

@@ -247,6 +247,7 @@ func (m *MemoryStore) Purge(ctx context.Context, runs ...string) (int, error) {
 			delete(m.tokens, token)
 		}
 		delete(m.runs, id)
+		m.bury(&r.head)
 		purged[r] = true
 	}
 	m.order = slices.DeleteFunc(m.order, func(r *memoryRun) bool { return purged[r] })

@@ -26,6 +26,8 @@ type Run struct {
 	Structure  string            // structural hash of a compiled flow, to tell a changed one; a checkpoint may replace it
 	Labels     map[string]string // for search; keys and values up to 256 B
 	Parent     string            // id of the run that began it; "" when none
+	Root       string            `json:",omitempty"` // id of the run at the head of its family: the ancestor that no run began; "" for that run
+	Depth      int64             `json:",omitempty"` // how many runs began one another from Root to this run
 	Trace      string            // traceparent of whoever began it
 	Job        string            // id of the job whose wish it is, see Store.Create; "" when none
 	Secrets    Secrets           // what no view of the run may show; set when it is created, for good

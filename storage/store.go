@@ -354,6 +354,10 @@ type Reader interface {
 	// with the keys and the runs that it finds. It returns ErrInvalid for a text that
 	// cannot be a key or a value of a label.
 	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
+	// Descendants returns how many runs were created with that Run.Root. Purging some of
+	// them takes nothing away: the count ends when neither the root nor a run with that root
+	// is left. It is 0, and no error, for what no run has as its root.
+	Descendants(ctx context.Context, root string) (int64, error)
 	// Atoms returns all atoms of a run that are stored, ordered by path.
 	Atoms(ctx context.Context, run string) ([]Atom, error)
 	// Atom returns one atom of a run.

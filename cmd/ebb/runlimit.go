@@ -12,7 +12,7 @@ import (
 const runLimit = "run-limit"
 
 // runLimitNames are the limits of a run, in the order in which help lists them.
-var runLimitNames = []string{"transitions", "atoms", "values", "iterations", "bytes"}
+var runLimitNames = []string{"transitions", "atoms", "values", "iterations", "bytes", "descendants", "depth"}
 
 // limitNamed returns the field that a name stands for; nil for an unknown name.
 func limitNamed(l *engine.Limits, name string) *int64 {
@@ -27,6 +27,10 @@ func limitNamed(l *engine.Limits, name string) *int64 {
 		return &l.Iterations
 	case "bytes":
 		return &l.Bytes
+	case "descendants":
+		return &l.Descendants
+	case "depth":
+		return &l.Depth
 	default:
 		return nil
 	}

@@ -179,6 +179,9 @@ func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt
 	if spoilt, err := w.do(ctx, s, batch); spoilt {
 		return true, err
 	}
+	if err := s.countBorn(ctx); err != nil {
+		return true, w.spoil(ctx, s, batch, err)
+	}
 	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
 	if s.changed == start {
 		return false, w.rollback(ctx, s) // nothing to be made durable
@@ -275,7 +278,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
 	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
-	s.freed, s.moment = false, time.Time{}
+	s.freed, s.moment, s.born = false, time.Time{}, nil
 	if w.dialect.posts {
 		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
 		return nil

@@ -279,7 +279,7 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 			{ID: "o1", Target: "bus", Body: atom.MustEncode("hello"), Attempts: 2, NotUntil: at(7), Error: "down"},
 			{ID: "o2", Target: "bus"},
 		},
-		Children: []storage.Run{{ID: "child", Flow: "leg", Parent: "over", Created: at(6), Due: at(6)}},
+		Children: []storage.Run{{ID: "child", Flow: "leg", Parent: "over", Root: "over", Depth: 1, Created: at(6), Due: at(6)}},
 		Letters:  []storage.Letter{{Run: "waiting", Kind: "event", Name: "ended", Body: big("letter"), Sent: at(6)}},
 	}))
 	for i, job := range []storage.Job{

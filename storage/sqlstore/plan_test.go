@@ -52,7 +52,7 @@ func TestPlans(t *testing.T) {
 		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectLanes, selectTimers,
 		serverRung, ringRun, insertLetter, selectLetters, deleteLetter,
 		at(jobsDue, "?1"), at(jobsAbandoned, "?1"), at(anyFree, "?1"), at(serverDialect.plain, "?6"), claimedSo,
-		serverDialect.owners + selectExpired, freeRuns, freeJobs, selectLabeled,
+		serverDialect.owners + selectExpired, freeRuns, freeJobs, selectLabeled, countBorn, selectBorn, forgetFamily,
 	} {
 		asked[spellPostgres(query)] = true
 	}

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type runRow struct {
 	Definition string `db:"definition"`
 	Structure  string `db:"structure"`
 	Parent     string `db:"parent"`
+	Root       string `db:"root"`
+	Depth      int64  `db:"depth"`
 	Trace      string `db:"trace"`
 	Job        string `db:"job"`
 	Created    moment `db:"created"`
@@ -78,7 +81,7 @@ const (
 
 const (
 	selectRuns = `SELECT ` + runColumns + fromRuns
-	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.trace, o.job, o.created, o.input_ref, o.input, o.attrs, o.secrets,
+	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.root, o.depth, o.trace, o.job, o.created, o.input_ref, o.input, o.attrs, o.secrets,
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
   r.updated, r.fence, r.claim, r.owner, r.bell, r.due, coalesce(r.lane, 0) AS lane,
   r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost, r.proof, r.trial, r.died, r.died_by,
@@ -139,8 +142,9 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
 	}
 	run := storage.Run{
-		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Trace: r.Trace, Job: r.Job, Secrets: secrets,
-		State: states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
+		ID: r.ID, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Root: r.Root, Depth: r.Depth, Trace: r.Trace, Job: r.Job,
+		Secrets: secrets,
+		State:   states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
 		Input:   storage.Held{Ref: r.InputRef, Data: r.Input},
 		Output:  storage.Held{Ref: r.OutputRef, Data: r.Output},
 		Failure: failure, Attrs: r.Attrs,
@@ -182,11 +186,11 @@ func readLabels(ctx context.Context, s *session, n int64) (map[string]string, er
 }
 
 const (
-	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
+	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
 	// insertNumbered is the same for a run whose number is known before.
-	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, trace, job, created, input_ref, input, attrs, secrets)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	insertLabel = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?)`
 )
 
@@ -203,7 +207,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 	if first == nil {
 		taken = fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
-	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Trace, run.Job,
+	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Root, run.Depth, run.Trace, run.Job,
 		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
 	if err != nil {
 		return 0, err
@@ -230,6 +234,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 			return 0, err
 		}
 	}
+	w.bear(run.Root)
 	return n, assign(ctx, w, n, run.Flow, run.Labels)
 }
 
@@ -401,7 +406,7 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 // of the others.
 const dueNumbers = `SELECT n FROM runs WHERE lane IS NULL AND due <= ? UNION ALL SELECT n FROM runs WHERE lane IS NOT NULL AND due <= ?`
 
-const selectState = `SELECT r.n, r.state, r.owner FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ?`
+const selectState = `SELECT r.n, r.state, r.owner, o.root FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ?`
 
 // deleteAll deletes what belongs to a run, table by table.
 var deleteAll = [...]string{
@@ -447,6 +452,7 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 		N     int64
 		State uint8
 		Owner string
+		Root  string
 	}
 	if err := w.hold(ctx, id); err != nil {
 		return false, err
@@ -463,5 +469,5 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 			return false, err
 		}
 	}
-	return true, nil
+	return true, w.forget(ctx, cmp.Or(row.Root, id))
 }

@@ -39,6 +39,7 @@ type session struct {
 	many      bool                  // several writes share this transaction
 	numbers   []int64               // that runs will have which it makes
 	limits    []storage.Limit       // as this transaction has read them; nil when it has not
+	born      map[string]int64      // runs that this transaction has created, by their roots
 	changed   int64                 // rows changed so far
 	pages     int64                 // about so many pages of the WAL were filled
 	written   int64                 // bytes in the arguments of what changed rows

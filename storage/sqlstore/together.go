@@ -31,7 +31,7 @@ const (
 	claimedTypes = ",bigint,bigint,text,bigint"
 	freeTypes    = ",bigint,bigint,bigint,bigint"
 	countedTypes = ",bigint,bigint,bigint,bigint,bigint,bigint"
-	originTypes  = "bigint,text,text,text,text,text,text,text,bigint,bigint,bytea,bytea,bytea"
+	originTypes  = "bigint,text,text,text,text,text,text,bigint,text,text,bigint,bigint,bytea,bytea,bytea"
 	runTypes     = "bigint,bigint," + countTypes + turnTypes + takeTypes
 	historyTypes = "bigint,bigint,bytea"
 	claimTypes   = "text,text,bigint,bigint"

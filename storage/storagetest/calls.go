@@ -53,6 +53,7 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Limited", errOf(s.Limited(ctx, "a"))},
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
 			{"Labeled", errOf(s.Labeled(ctx, "v", "k"))},
+			{"Descendants", errOf(s.Descendants(ctx, "a"))},
 			{"Atoms", errOf(s.Atoms(ctx, "a"))},
 			{"Atom", errOf(s.Atom(ctx, "a", "x"))},
 			{"AtomsAt", errOf(s.AtomsAt(ctx, "a", "x"))},

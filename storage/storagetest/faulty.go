@@ -348,6 +348,10 @@ func (f *faulty) Labeled(ctx context.Context, value string, keys ...string) (map
 	return answer(ctx, f, Call{Method: "Labeled"}, func() (map[string][]string, error) { return f.Store.Labeled(ctx, value, keys...) })
 }
 
+func (f *faulty) Descendants(ctx context.Context, root string) (int64, error) {
+	return answer(ctx, f, Call{Method: "Descendants", Run: root}, func() (int64, error) { return f.Store.Descendants(ctx, root) })
+}
+
 func (f *faulty) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	return answer(ctx, f, Call{Method: "RunOutbox", Run: run}, func() ([]storage.Outgoing, error) { return f.Store.RunOutbox(ctx, run, limit) })
 }

@@ -77,6 +77,8 @@ func Run(t *testing.T, m Maker) {
 		{"Leases", testLeases},
 		{"WorkLimits", testWorkLimits},
 		{"Children", testChildren},
+		{"Families", testFamilies},
+		{"RaceFamilies", testRaceFamilies},
 		{"Outbox", testOutbox},
 		{"Definitions", testDefinitions},
 		{"Transact", testTransact},
