@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
@@ -48,6 +49,29 @@ type Failure struct {
 // MaxFailureDetails is how many bytes the details of a failure may have. What is larger
 // is left out.
 const MaxFailureDetails = 64 << 10
+
+// What is longer is cut off, see [Failure.Bounded].
+const (
+	MaxFailureCode = 1 << 10  // bytes of the code of a failure
+	MaxFailureText = 32 << 10 // bytes of the message of a failure, of its stack, and of the path of its atom
+)
+
+// Bounded returns the failure if it is within the limits, or a copy with its texts cut
+// off and without details that are too large. Failures are stored in this form, as each is
+// stored in several places. A language may have smaller limits.
+func (f *Failure) Bounded() *Failure {
+	if f == nil || len(f.Atom) <= MaxFailureText && len(f.Code) <= MaxFailureCode && len(f.Message) <= MaxFailureText &&
+		len(f.Stack) <= MaxFailureText && len(f.Details) <= MaxFailureDetails {
+		return f
+	}
+	c := *f
+	c.Atom, c.Code = clip.Text(f.Atom, MaxFailureText), clip.Text(f.Code, MaxFailureCode)
+	c.Message, c.Stack = clip.Text(f.Message, MaxFailureText), clip.Text(f.Stack, MaxFailureText)
+	if len(f.Details) > MaxFailureDetails {
+		c.Details = nil
+	}
+	return &c
+}
 
 // Error says what failed and why: "boot: Error: no valid host".
 func (f *Failure) Error() string {

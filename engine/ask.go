@@ -155,7 +155,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		return d.later(), err
 	}
 	if end := growth.End; end != nil && end.Failure != nil {
-		end.Failure.Message = clip(end.Failure.Message)
+		end.Failure = end.Failure.Bounded()
 	}
 	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
 		broke = &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}

@@ -25,6 +25,7 @@ func (d *driver) feed(ev scheduler.Event) error {
 	}
 	for again := true; again; {
 		d.tick()
+		ev.Failure = ev.Failure.Bounded()
 		ev.Now, ev.Random = d.now, rand.Float64() //nolint:gosec // only spreads waits
 		again = false
 		cmds := d.s.Step(ev)

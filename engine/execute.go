@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	cut "github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/states"
 )
@@ -183,15 +183,6 @@ func (c *call) invoke(ctx context.Context) (result atom.Value, err error) {
 }
 
 // maxText bounds, in bytes, the texts that user code can make the store keep.
-const maxText = 32 << 10
+const maxText = atom.MaxFailureText
 
-func clip(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	cut := maxText
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return cut.Text(s, maxText) }

@@ -24,6 +24,7 @@ func (f *fields) failure(field byte, v *atom.Failure) {
 }
 
 func appendFailure(f *fields, v *atom.Failure) {
+	v = v.Bounded()
 	f.text(failureAtom, v.Atom)
 	f.text(failureCode, v.Code)
 	f.text(failureMessage, v.Message)

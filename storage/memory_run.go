@@ -97,7 +97,7 @@ func copyFailure(f *atom.Failure) *atom.Failure {
 	if f == nil {
 		return nil
 	}
-	c := *f
+	c := *f.Bounded()
 	return &c
 }
 

@@ -85,7 +85,21 @@ func taskFault(failure *atom.Failure, what string) *fault {
 		f.local = false
 		return f
 	}
-	return &fault{name: failure.Code, cause: failure.Message, bare: failure.Bare}
+	return &fault{name: clipName(failure.Code), cause: failure.Message, bare: failure.Bare}
+}
+
+// clipName bounds the name of an error as AWS does.
+func clipName(name string) string {
+	if len(name) <= maxErrorName {
+		return name
+	}
+	n := 0
+	for i := range name {
+		if n++; n > maxErrorName {
+			return name[:i]
+		}
+	}
+	return name
 }
 
 // failure returns the stored form.

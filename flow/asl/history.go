@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -220,7 +221,7 @@ func (f *fault) tell(o *jsontext.Writer) {
 		o.String("error", f.name)
 	}
 	if f.cause != "" {
-		o.String("cause", f.cause)
+		o.String("cause", clip.Text(f.cause, maxShown))
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	maxNameLength = 80        // of states and variables
 	maxValueDepth = 500       // of data that is looked into
 	maxShown      = 32 << 10  // bytes of a value or of an error of an expression told in a cause
+	maxErrorName  = 256       // characters of the name of an error
 	maxCandidates = 500       // names among which the one that was meant is looked for
 	stepBudget    = 500       // states that one answer walks through
 )

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
@@ -59,10 +60,10 @@ func (w *walk) failing() *fault {
 	}
 	out := &fault{bare: name == nil}
 	if name != nil {
-		out.name = *name
+		out.name = clipName(*name)
 	}
 	if cause != nil {
-		out.cause = *cause
+		out.cause = clip.Text(*cause, maxShown)
 	}
 	return out
 }
