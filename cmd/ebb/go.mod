@@ -55,7 +55,3 @@ require (
 	modernc.org/sqlite v1.60.1 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
-
-replace github.com/ebbflow/ebb => ../../
-
-replace github.com/ebbflow/ebb/engine/openapi => ../../engine/openapi

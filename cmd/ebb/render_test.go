@@ -68,6 +68,8 @@ func told(t *testing.T, story string) (*tree, time.Time) {
 			switch key {
 			case "code":
 				c.failure = &atom.Failure{Code: value, Message: "it\x1b[2J broke\nbadly"}
+			case "message":
+				c.failure.Message = strings.ReplaceAll(value, "_", " ")
 			case "due":
 				d, err := time.ParseDuration(value)
 				if err != nil {
