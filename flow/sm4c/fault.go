@@ -16,7 +16,7 @@ const (
 	CodeFunction   = "SM4C.Function"   // a function failed
 	CodeSubflow    = "SM4C.Subflow"    // a subflow failed, or is not known
 	CodeStuck      = "SM4C.Stuck"      // no transition of a state can ever fire
-	CodeLivelock   = "SM4C.Livelock"   // transitions follow each other without end and without a wait
+	CodeLivelock   = "SM4C.Livelock"   // transitions follow each other without a wait, and the machine repeats itself
 	CodeTimeout    = "SM4C.Timeout"    // the run took longer than its timeout; it has timed out, and not failed
 )
 

@@ -150,6 +150,6 @@ func (f *frame) awaits(node string) bool {
 // other without a wait.
 func (w *walk) waited(f *frame, a *action) {
 	if w.branch == nil && (a.calls() || w.ask.Now.After(f.begun)) {
-		w.mem.steps = 0
+		w.mem.rested()
 	}
 }

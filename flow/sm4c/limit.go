@@ -15,7 +15,8 @@ const (
 	// so.
 	MaxInbox      = 1000
 	MaxInboxBytes = 512 << 10
-	// MaxTransitions is how many transitions may follow each other without a wait.
+	// MaxTransitions is how many transitions may follow each other without a wait before
+	// a machine that repeats itself fails with [CodeLivelock].
 	MaxTransitions = 10_000
 
 	maxName         = 256     // bytes of a name

@@ -41,6 +41,8 @@ type memory struct {
 	wait       string            // "w": the node that ends when the time of a transition is up
 	due        time.Time         // "u": when that is
 	steps      int               // "l": transitions since the last wait
+	mark       string            // "h": what the machine was at an earlier transition, see repeats
+	marked     int               // "e": at which
 	frames     []frame           // "f": the actions that are being run, outermost first
 	visits     map[string]int    // "n": how many nodes of a name there were
 	keys       map[string]string // "k": by which events are correlated
@@ -90,6 +92,8 @@ func (m *memory) encode() (atom.Value, *fault) {
 	w.Text("w", m.wait)
 	w.Time("u", m.due)
 	w.Int("l", int64(m.steps))
+	w.Text("h", m.mark)
+	w.Int("e", int64(m.marked))
 	w.List("f", len(m.frames), func(b []byte, i int) []byte { return append(b, m.frames[i].encode()...) })
 	names := slices.Sorted(maps.Keys(m.visits))
 	if len(names) > 0 {
@@ -161,6 +165,10 @@ func readMemory(v atom.Value) (*memory, error) {
 			m.due, err = r.Time()
 		case "l":
 			m.steps, err = integer(r)
+		case "h":
+			m.mark, err = r.String()
+		case "e":
+			m.marked, err = integer(r)
 		case "f":
 			err = r.Elements(func() error {
 				f, err := readFrame(r)

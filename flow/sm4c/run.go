@@ -131,8 +131,13 @@ func (w *walk) decide() step {
 func (w *walk) take(t *transition, why string) step {
 	return func() step {
 		m := w.mem
-		if m.steps++; m.steps > MaxTransitions {
-			return w.fail(newFault(CodeLivelock, "%d transitions followed each other without a wait", MaxTransitions))
+		m.steps++
+		switch repeats, f := m.repeats(); {
+		case f != nil:
+			return w.fail(f)
+		case repeats:
+			return w.fail(newFault(CodeLivelock, "%d transitions followed each other without a wait, and the machine is as it was %d transitions ago",
+				m.steps, m.steps-m.marked))
 		}
 		m.stage, m.transition = moving, t.number
 		to := m.state

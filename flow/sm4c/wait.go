@@ -34,7 +34,7 @@ func (w *walk) timeIsUp() step {
 		return nil
 	}
 	if t.timeout > 0 {
-		m.steps = 0
+		m.rested()
 	}
 	m.wait = ""
 	return w.take(t, "its time is up")
@@ -66,7 +66,7 @@ func (w *walk) told() step {
 	wait := m.wait
 	next := w.look(len(m.inbox))
 	if next != nil {
-		m.steps = 0
+		m.rested()
 		if wait != "" {
 			w.growth.Drop = append(w.growth.Drop, wait)
 		}
