@@ -49,7 +49,7 @@ func DefaultLimits() Limits {
 		Values:      512 << 20,
 		Iterations:  100_000_000,
 		Bytes:       16 << 30,
-		Descendants: 1_000_000,
+		Descendants: 20_000_000,
 		Depth:       100_000,
 	}
 }

@@ -410,3 +410,22 @@ func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
 	}
 	return most, took
 }
+
+// TestDistributedMapSharesInputs gives all items the same large input: the run of the Map
+// keeps one copy of it.
+func TestDistributedMapSharesInputs(t *testing.T) {
+	t.Parallel()
+	const lines, size = 300, 10_000
+	store := storage.Memory()
+	registry := &enginetasks.Registry{}
+	registry.AddBucket("stock", enginetasks.Folder(inventory(t, lines)))
+	machine := eachThing(t, `"ItemSelector": {"all.$": "$.all"}, "ResultPath": null,`, `"Do": {"Type": "Pass", "Result": 1, "End": true}`)
+	eng := newEngine(t, machine.Flow(), engine.WithStore(store), engine.WithTasks(registry))
+	res, err := eng.Run(t.Context(), "r", engine.Input(atom.MustEncode(map[string]string{"all": strings.Repeat("x", size)})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Run.Bytes; got > lines*size/2 {
+		t.Errorf("the run has written %d bytes", got)
+	}
+}

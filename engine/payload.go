@@ -1,16 +1,21 @@
 package engine
 
 import (
+	"bytes"
+	"hash/maphash"
 	"unsafe"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// payloads remembers which large values the run's payloads hold already, by
-// where they are in memory: values are immutable, so one place is one value.
+// payloads remembers which large values the run's payloads hold already, by where they
+// are in memory, as values are immutable, and by what they are: a language may make the
+// same value again and again, such as an input of each item of a Map.
 type payloads struct {
 	refs  map[*byte]int64
+	same  map[uint64]int // where in kept is a value with that hash
+	seed  maphash.Seed
 	kept  []atom.Value // so that no place is used again while it is remembered
 	bytes int          // of what is kept
 }
@@ -23,14 +28,20 @@ const (
 )
 
 func (p *payloads) find(v atom.Value) (int64, bool) {
-	ref, ok := p.refs[unsafe.SliceData(v)]
-	return ref, ok
+	if ref, ok := p.refs[unsafe.SliceData(v)]; ok || len(p.kept) == 0 {
+		return ref, ok
+	}
+	if i, ok := p.same[maphash.Bytes(p.seed, v)]; ok && bytes.Equal(p.kept[i], v) {
+		return p.refs[unsafe.SliceData(p.kept[i])], true
+	}
+	return 0, false
 }
 
 func (p *payloads) remember(v atom.Value, ref int64) {
 	if p.refs == nil || len(p.refs) >= maxRemembered || p.bytes+len(v) > maxRememberedBytes {
-		*p = payloads{refs: map[*byte]int64{}}
+		*p = payloads{refs: map[*byte]int64{}, same: map[uint64]int{}, seed: maphash.MakeSeed()}
 	}
+	p.same[maphash.Bytes(p.seed, v)] = len(p.kept)
 	p.bytes += len(v)
 	p.refs[unsafe.SliceData(v)] = ref
 	p.kept = append(p.kept, v)

@@ -97,14 +97,19 @@ func beginningOf(run *storage.Run) (beginning, error) {
 // attributes returns the form in which b is kept.
 func (b beginning) attributes() atom.Value { return atom.MustEncode(attributes{Ebb: b}) }
 
-// registry returns the tasks of a run of the flow.
-func (b beginning) registry(flow string) (*tasks.Registry, error) {
+// registry returns the tasks of a run of the flow. What they write in buckets is of the
+// user alone, or shared like its folder.
+func (b beginning) registry(flow string, shared bool) (*tasks.Registry, error) {
 	r := &tasks.Registry{Dir: b.Dir}
 	for name, resource := range b.Tasks {
 		r.Map(name, resource)
 	}
 	for name, folder := range b.Buckets {
-		r.AddBucket(name, tasks.Folder(folder))
+		bucket := tasks.Folder(folder)
+		if shared {
+			bucket = tasks.SharedFolder(folder)
+		}
+		r.AddBucket(name, bucket)
 	}
 	if b.Mock == "" {
 		return r, nil

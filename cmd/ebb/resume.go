@@ -78,7 +78,7 @@ func (s *session) journeyOf(ctx context.Context, store storage.Store, run *stora
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	registry, err := b.registry(run.Flow)
+	registry, err := b.registry(run.Flow, s.fileMode == folderMode)
 	if err != nil {
 		return nil, err
 	}

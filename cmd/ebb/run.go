@@ -110,7 +110,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	registry, err := b.registry(def.Name)
+	registry, err := b.registry(def.Name, s.fileMode == folderMode)
 	if err != nil {
 		return err
 	}

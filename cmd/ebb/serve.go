@@ -206,6 +206,6 @@ func (s *session) served(store storage.Store, defaults beginning) *conductor.Cat
 			if b.Dir == "" {
 				b = defaults
 			}
-			return b.registry(run.Flow)
+			return b.registry(run.Flow, s.fileMode == folderMode)
 		})
 }

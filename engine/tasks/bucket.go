@@ -39,13 +39,54 @@ type Object struct {
 
 // Folder returns the bucket whose objects are the files of a folder, with slashes
 // in keys for folders inside it. No key leads out of the folder, be it by .. or by a
-// symbolic link.
-func Folder(dir string) Bucket { return folder(dir) }
+// symbolic link. Only the user of this process may read the files and folders that are
+// made in it.
+func Folder(dir string) Bucket { return folder{dir: dir} }
 
-type folder string
+// SharedFolder is Folder for files and folders that all may use who may use the folder,
+// in the same way: they have its mode, whatever the umask.
+func SharedFolder(dir string) Bucket { return folder{dir, true} }
+
+type folder struct {
+	dir    string
+	shared bool
+}
+
+// modes returns the modes of new files and folders.
+func (f folder) modes(root *os.Root) (file, dir fs.FileMode, err error) {
+	if !f.shared {
+		return 0o600, 0o700, nil
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return 0, 0, err
+	}
+	return info.Mode() & 0o666, info.Mode() & (fs.ModePerm | fs.ModeSetgid), nil
+}
+
+// makeAll makes the folders of a name that are not there.
+func makeAll(root *os.Root, name string, mode fs.FileMode) error {
+	if name == "." {
+		return nil
+	}
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := makeAll(root, filepath.Dir(name), mode); err != nil {
+		return err
+	}
+	err := root.Mkdir(name, mode.Perm())
+	switch {
+	case errors.Is(err, fs.ErrExist): // by another process, or what is no folder, as opening the file will say
+		return nil
+	case err != nil:
+		return err
+	}
+	return root.Chmod(name, mode) // whatever the umask
+}
 
 func (f folder) Open(key string) (io.ReadSeekCloser, error) {
-	root, err := os.OpenRoot(string(f))
+	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -54,16 +95,28 @@ func (f folder) Open(key string) (io.ReadSeekCloser, error) {
 }
 
 func (f folder) Write(key string, offset int64, text string) (err error) {
-	root, err := os.OpenRoot(string(f))
+	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }()
 	name := filepath.FromSlash(key)
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	fileMode, dirMode, err := f.modes(root)
+	if err != nil {
 		return err
 	}
-	file, err := regularfile.Open(root, name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err := makeAll(root, filepath.Dir(name), dirMode); err != nil {
+		return err
+	}
+	file, err := regularfile.Open(root, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+	switch {
+	case err == nil:
+		if err = file.Chmod(fileMode); err != nil { // whatever the umask
+			err = errors.Join(err, file.Close())
+		}
+	case errors.Is(err, fs.ErrExist):
+		file, err = regularfile.Open(root, name, os.O_RDWR, 0)
+	}
 	if err != nil {
 		return err
 	}
@@ -85,7 +138,7 @@ func (f folder) Write(key string, offset int64, text string) (err error) {
 }
 
 func (f folder) List(prefix, after string, n int) ([]Object, error) {
-	root, err := os.OpenRoot(string(f))
+	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@
 package tasks_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -32,5 +34,44 @@ func TestBucketsHoldRegularFiles(t *testing.T) {
 	}
 	if err := b.Write("object", 0, "x"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBucketModes: what is made in a bucket has one mode, whatever the umask: that of the
+// user alone, or that of the folder.
+func TestBucketModes(t *testing.T) { //nolint:paralleltest // it changes the umask
+	for _, umask := range []int{0, 0o022, 0o077} {
+		for name, c := range map[string]struct {
+			bucket          func(string) tasks.Bucket
+			of, file, inner fs.FileMode
+		}{
+			"private":       {tasks.Folder, 0o777, 0o600, 0o700},
+			"of the folder": {tasks.SharedFolder, 0o770, 0o660, 0o770},
+			"of all":        {tasks.SharedFolder, 0o777, 0o666, 0o777},
+		} {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, c.of); err != nil {
+				t.Fatal(err)
+			}
+			before := syscall.Umask(umask)
+			b := c.bucket(dir)
+			err := errors.Join(b.Write("a/b/c.json", 0, "xy"), b.Write("a/b/c.json", 2, "z"), b.Write("d", 0, "x"))
+			syscall.Umask(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for file, want := range map[string]fs.FileMode{"a": c.inner, "a/b": c.inner, "a/b/c.json": c.file, "d": c.file} {
+				info, err := os.Stat(filepath.Join(dir, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := info.Mode().Perm(); got != want {
+					t.Errorf("%s, umask %o: %s has the mode %o, want %o", name, umask, file, got, want)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "a/b/c.json")); err != nil || string(text) != "xyz" {
+				t.Errorf("%q, %v", text, err)
+			}
+		}
 	}
 }

@@ -208,6 +208,13 @@ func (m *meter) join(in, separator any) error {
 
 // product charges for comparing each part of one value with each of another.
 func (m *meter) product(in, arg any) error {
+	for _, v := range [...]any{in, arg} {
+		if text, ok := v.(string); ok { // it is taken apart into its letters, and as many places may be found
+			if err := m.room(2 * len(text) * scalarSize); err != nil {
+				return err
+			}
+		}
+	}
 	a, err := m.weigh(in)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package jq
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +156,26 @@ func TestBombs(t *testing.T) {
 		t.Logf("%s: %s: %v", source, took.Round(time.Millisecond), err)
 		if took > 5*time.Minute {
 			t.Errorf("%s took %s", source, took)
+		}
+	}
+}
+
+// TestLettersCount shows that the room for the letters of a text counts where a text is
+// taken apart to look for another one.
+func TestLettersCount(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
+	for _, name := range []string{"indices", "index", "rindex"} {
+		for size, works := range map[int]bool{100_000: true, 4_000_000: false} {
+			p, err := Compile(fmt.Sprintf(`("x" * %d) | %s("y")`, size, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err = p.Run(nil)
+			runtime.ReadMemStats(&after)
+			if got := (after.TotalAlloc - before.TotalAlloc) >> 20; (err == nil) != works || got > 64 {
+				t.Errorf("%s in %d letters: %v, with %d MiB", name, size, err, got)
+			}
 		}
 	}
 }
