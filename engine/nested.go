@@ -43,7 +43,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 	if _, _, err := d.e.planFor(d.storing, &run, nil); d.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
 		d.ended = append(d.ended, ev)
-		return nil //nolint:nilerr // it is the node that fails
+		return nil
 	}
 	if err := run.Check(); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}
@@ -56,7 +56,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 	case f != nil: // the failure of the run comes first, see restrain
 		d.barren, ev.Failure = f, f
 		d.ended = append(d.ended, ev)
-		return nil
+		return nil //nolint:nilerr // it takes failed for set
 	}
 	d.cp.Children = append(d.cp.Children, run)
 	d.dirty = true

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -102,6 +103,13 @@ func yielded(ctx context.Context, address *net.UnixAddr, holder *atomic.Value) b
 		stop()
 		_ = conn.Close() // all was said
 	}()
+	if uid, ours := holderOf(conn); !ours {
+		// It may be an Ebb of that user that works with the same database, so the attempt
+		// waits. What it says of itself is not read: it may also be a process that only
+		// wants to hold the attempt up.
+		holder.Store("a process of user " + strconv.FormatUint(uint64(uid), 10) + " has the name of the atom on this machine")
+		return false
+	}
 	fence := binary.BigEndian.AppendUint64(nil, uint64(atom.CurrentCall(ctx).Fence))
 	if _, err := conn.Write(fence); err != nil {
 		return false
@@ -114,4 +122,25 @@ func yielded(ctx context.Context, address *net.UnixAddr, holder *atomic.Value) b
 	holder.Store(strings.TrimSpace(begin(said[:n], maxHolder)))
 	_, _ = io.Copy(io.Discard, io.LimitReader(conn, maxHolder)) // until it ends
 	return true
+}
+
+// holderOf returns the user whose process listens at the other end, and whether it is a
+// supervisor of this user or of root.
+func holderOf(conn net.Conn) (uid uint32, ours bool) {
+	socket, is := conn.(*net.UnixConn)
+	if !is {
+		return 0, false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	var peer *syscall.Ucred
+	controlled := raw.Control(func(fd uintptr) {
+		peer, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	})
+	if controlled != nil || err != nil {
+		return 0, false
+	}
+	return peer.Uid, peer.Uid == 0 || int(peer.Uid) == os.Geteuid()
 }

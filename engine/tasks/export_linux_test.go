@@ -1,0 +1,7 @@
+package tasks
+
+// NameOf and TakeName are for tests.
+var (
+	NameOf   = nameOf
+	TakeName = takeName
+)
