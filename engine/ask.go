@@ -161,6 +161,9 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		broke = &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}
 	}
 	if err == nil && broke == nil {
+		broke, err = d.named(cmd, growth.Add)
+	}
+	if err == nil && broke == nil {
 		if f := d.count(cmd, &growth); f != nil {
 			return scheduler.Event{Kind: scheduler.Exceeded, Failure: f}, nil
 		}
@@ -168,6 +171,39 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 	d.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
 	return ev, err // with an error the answer rests on nothing
+}
+
+// named returns the failure of an answer that adds a node by the name of one that was
+// done and can still be undone: the record of that one would be lost, and so its undo. A
+// language of Ebb's own numbers its nodes, so that nothing is read for it.
+func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
+	if _, numbers := d.language().(flow.Numbering); numbers {
+		return nil, nil //nolint:nilnil // nothing is wrong
+	}
+	for i := range add {
+		if d.undos == 0 && add[i].Name != asked.Cause.Name { // the one that has just ended is not on the stack yet
+			continue
+		}
+		path := asked.Scope.Inside(add[i].Name)
+		a, ok := d.gathered(path)
+		if !ok {
+			var err error
+			if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+				continue
+			} else if err != nil {
+				return nil, d.storeError(err)
+			}
+		}
+		l, err := d.loaded(&a)
+		if err != nil {
+			return nil, d.storeError(err)
+		}
+		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.State != states.TaskReverted {
+			return &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: fmt.Sprintf(
+				"the flow's language added a second node named %q, and the first can still be undone; give each node a name of its own", add[i].Name)}, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nothing is wrong
 }
 
 // recall tells what became of a node, as it is kept or about to be.

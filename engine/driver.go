@@ -52,8 +52,9 @@ type driver struct {
 	undos     int64
 	stack     []storage.Undo // top of the undo stack, as far as it was read
 
-	calls     []*call // to be made once what led to them is committed
-	emptied   []*call // room for calls, while there are none
+	calls     []*call            // to be made once what led to them is committed
+	queued    map[timerKey]*call // calls that execute, once one of them was looked for; nil when calls have changed
+	emptied   []*call            // room for calls, while there are none
 	running   int
 	flying    []*call // those that are made elsewhere, running of them
 	crew      crew

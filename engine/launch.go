@@ -28,7 +28,7 @@ func (d *driver) launch() error {
 			return nil
 		}
 		d.calls[0] = nil
-		d.calls = d.calls[1:]
+		d.calls, d.queued = d.calls[1:], nil
 		if c.about.Revert {
 			failpoint.Hit("engine.reverting")
 		}
@@ -72,7 +72,7 @@ func (d *driver) queue(c *call) {
 	if len(d.calls) == 0 {
 		d.calls = d.emptied
 	}
-	d.calls = append(d.calls, c)
+	d.calls, d.queued = append(d.calls, c), nil
 	if len(d.calls) == 1 {
 		d.emptied = d.calls[:0]
 	}
@@ -212,15 +212,27 @@ func (d *driver) cancel(cmd *scheduler.Command) {
 		return
 	}
 	if cmd.Abandoned {
-		d.calls = slices.DeleteFunc(d.calls, is)
+		d.calls, d.queued = slices.DeleteFunc(d.calls, is), nil
 		d.closeToken(keyOf(cmd).path(d), false)
 		return
 	}
-	for _, c := range d.calls {
-		if is(c) {
-			c.missing = &atom.Failure{Atom: c.about.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+	if c := d.waiting(keyOf(cmd)); c != nil {
+		c.missing = &atom.Failure{Atom: c.about.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+	}
+}
+
+// waiting returns the call of an atom that waits to be made, nil when there is none. Very
+// many may wait and be cancelled one after the other, so they are found by a map.
+func (d *driver) waiting(k timerKey) *call {
+	if d.queued == nil {
+		d.queued = make(map[timerKey]*call, len(d.calls))
+		for _, c := range d.calls {
+			if !c.about.Revert {
+				d.queued[timerKey{node: c.node, atom: c.atom}] = c
+			}
 		}
 	}
+	return d.queued[k]
 }
 
 // finish takes in the end of a call that was made elsewhere.

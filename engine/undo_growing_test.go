@@ -120,3 +120,40 @@ func TestPolicyGrowing(t *testing.T) {
 		}
 	})
 }
+
+// TestSecondNodeOfName lets a language give a node the name of one that has ended: that
+// is a failure which names the node when the first can be undone, which then is undone.
+func TestSecondNodeOfName(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		for _, undoable := range []bool{true, false} {
+			spec := work("a")
+			if !undoable {
+				spec.Undo = nil
+			}
+			twice := lang(func(ask *flow.Ask) flow.Growth {
+				n := 0
+				if ask.Memory != nil {
+					_ = ask.Memory.Decode(&n)
+				}
+				if n == 2 {
+					return done(n)
+				}
+				g := add(spec)
+				g.Memory = atom.MustEncode(n + 1)
+				return g
+			})
+			s := &stage{}
+			_, err := newEngine(t, flow.Growing("f", twice), append(opts, engine.WithTasks(parts{s}))...).Run(t.Context(), fmt.Sprint(undoable))
+			if !undoable {
+				if err != nil {
+					t.Error(err)
+				}
+				continue
+			}
+			if f := reverted(t, err).Failures[0]; f.Code != atom.CodeLanguage || !strings.Contains(f.Message, `a second node named "a"`) {
+				t.Errorf("it failed with %v", f)
+			}
+			wantActs(t, s, "a", "undo a done")
+		}
+	})
+}

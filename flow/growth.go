@@ -29,6 +29,13 @@ type Language interface {
 	Undo(ask *UndoAsk) (atom.Value, error)
 }
 
+// Numbering is a [Language] that never gives two nodes of a flow the same name, as it
+// numbers those that recur. The engine need not look whether it did.
+type Numbering interface {
+	Language
+	NumbersNodes()
+}
+
 // A Run is what a language may know about the run it is asked in.
 type Run struct {
 	ID         string
@@ -130,7 +137,8 @@ type Cause struct {
 
 // A Growth is a language's answer. The zero Growth lets the flow go on with
 // what it has. When that is nothing which could cause another question, the flow
-// fails with [atom.CodeLanguage], as it does when two open nodes have one name.
+// fails with [atom.CodeLanguage], as it does when two open nodes have one name, or a
+// node the name of one that can still be undone.
 //
 // All of an answer is committed at once, together with what it answers.
 type Growth struct {

@@ -214,7 +214,8 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 		m.setToken(r, cp.Tokens[i])
 	}
 	if len(cp.Taken) > 0 {
-		r.letters = slices.DeleteFunc(r.letters, func(l Letter) bool { return slices.Contains(cp.Taken, l.N) })
+		taken := slices.Sorted(slices.Values(cp.Taken)) // they may be very many
+		r.letters = slices.DeleteFunc(r.letters, func(l Letter) bool { _, is := slices.BinarySearch(taken, l.N); return is })
 	}
 	for i := range cp.Outbox {
 		out := cp.Outbox[i]

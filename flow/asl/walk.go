@@ -65,6 +65,9 @@ type step struct {
 	waits    bool // a node was added: the walk ends here
 }
 
+// NumbersNodes implements [flow.Numbering].
+func (*Machine) NumbersNodes() {}
+
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 	w := &walk{machine: m, ask: ask, steps: jsonata.MaxSteps, budget: stepBudget}

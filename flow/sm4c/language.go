@@ -32,6 +32,9 @@ type walk struct {
 // happened.
 type step func() step
 
+// NumbersNodes implements [flow.Numbering].
+func (*Machine) NumbersNodes() {}
+
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 	w := &walk{machine: m, ask: ask, left: stepBudget}
