@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -37,6 +36,8 @@ const (
 	sendTime     = 30 * time.Second // what one sending may take; for so long nobody else sends it
 	sendTries    = 20               // then it is parked, until a human releases it
 	sendAtOnce   = 16               // messages of different runs or targets
+	slowAtOnce   = 48               // beside these, such as have taken slowSend already
+	slowSend     = time.Second
 	firstResend  = time.Second
 	lastResend   = 10 * time.Minute
 	resendJitter = 0.5
@@ -53,28 +54,36 @@ var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
 // say what there is to send, and nil when ctx ended. Any number of processes may
 // do so at once.
 func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
+	o := newOutbound()
+	defer o.all.Wait()
 	for {
-		rung := e.store.Rung()
-		out, err := e.store.Outgoing(ctx, e.now(), sendAtOnce)
-		switch {
-		case ctx.Err() != nil:
-			return nil //nolint:nilerr // whatever the store says of that
-		case err != nil:
-			return err
+		rung, ended := e.store.Rung(), o.ended
+		room, sent := o.look()
+		var out []storage.Outgoing
+		if room > 0 {
+			var err error
+			out, err = e.store.Outgoing(ctx, e.now(), room+len(sent))
+			switch {
+			case ctx.Err() != nil:
+				return nil //nolint:nilerr // whatever the store says of that
+			case err != nil:
+				return err
+			}
 		}
-		var sending sync.WaitGroup
 		for i := range out {
-			sending.Go(func() { e.sendOne(ctx, send, out[i]) })
-		}
-		sending.Wait()
-		if len(out) > 0 {
-			continue // what came behind them
+			if room > 0 && !sent[out[i].N] {
+				room--
+				o.send(out[i].N, func() { e.sendOne(ctx, send, out[i]) })
+			}
 		}
 		t := time.NewTimer(lookAgain)
 		select {
 		case <-rung:
+		case <-ended: // there is room, or what came behind one can be sent
 		case <-t.C:
 		case <-ctx.Done():
+			t.Stop()
+			return nil
 		}
 		t.Stop()
 	}

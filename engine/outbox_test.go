@@ -194,3 +194,41 @@ func TestOutboxParks(t *testing.T) {
 		}
 	})
 }
+
+// TestOutboxSlowReceiver: receivers who answer slowly, or never, hold up neither others, nor what others are sent next.
+func TestOutboxSlowReceiver(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		const slow = 40 // targets, more than are sent to at once
+		language := lang(func(*flow.Ask) flow.Growth {
+			g := done(nil)
+			for i := range slow {
+				g.Out = append(g.Out, flow.Message{To: fmt.Sprint("slow", i), Body: atom.Null})
+			}
+			for i := range 3 {
+				g.Out = append(g.Out, flow.Message{To: "fast", Body: atom.MustEncode(i)})
+			}
+			return g
+		})
+		eng := newEngine(t, flow.Growing("f", language), opts...)
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		sent := &box[string]{}
+		send := func(ctx context.Context, out storage.Outgoing) error {
+			if out.Target == "fast" {
+				sent.put(out.Body.String())
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		if err := eng.Dispatch(ctx, send); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"0", "1", "2"}, sent.list); diff != "" {
+			t.Errorf("sent within ten seconds (-want +got):\n%s", diff)
+		}
+	})
+}

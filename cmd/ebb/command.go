@@ -52,7 +52,10 @@ const (
 
 // execute runs the command and returns its exit status.
 func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	s := newSession(in, out, errs)
+	return newSession(in, out, errs).execute(ctx, args)
+}
+
+func (s *session) execute(ctx context.Context, args []string) int {
 	root := s.command() //nolint:contextcheck // cobra hands the context to each command
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -178,6 +181,16 @@ func (s *session) settle(cmd *cobra.Command) error {
 
 func (s *session) logger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: oneLine{s.err}})
+}
+
+// A standardLog makes debug entries of what packages tell the standard logger. Package net/http tells there what servers
+// do wrong, in the servers' words: it is not for the operator, and it has not the form of the log.
+type standardLog struct{ s *session }
+
+// Write logs a line.
+func (l standardLog) Write(line []byte) (int, error) {
+	l.s.logger().Debug(strings.TrimSpace(string(line)))
+	return len(line), nil
 }
 
 // oneOf returns an error when a flag's value is none of the legal ones; "" is

@@ -18,12 +18,18 @@ func readFile(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, readError(name, err)
 	}
+	text, err := readAll(f, limit)
+	return text, errors.Join(err, f.Close())
+}
+
+// readAll returns the text of an open file.
+func readAll(f *os.File, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, readError(name, err)
+	if err != nil {
+		return nil, readError(f.Name(), err)
 	}
 	if int64(len(text)) > limit {
-		return nil, usagef("%s is larger than %d bytes", name, limit)
+		return nil, usagef("%s is larger than %d bytes", f.Name(), limit)
 	}
 	return text, nil
 }

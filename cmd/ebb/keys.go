@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"os"
 	"path"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/internal/regularfile"
 )
 
 // Limits of the file of keys.
@@ -45,9 +48,11 @@ func (h *holder) may(asked string) bool {
 type keys map[[sha256.Size]byte]holder
 
 // A keyring has the keys that stand in a file now. While that cannot be read, or
-// something in it is wrong, those count that stood there before.
+// something in it is wrong, those count that stood there before. What is not a regular
+// file, such as a pipe, is read once: reading it again would let all requests wait.
 type keyring struct {
 	file string
+	once bool
 	log  hclog.Logger
 
 	mu     sync.Mutex
@@ -60,22 +65,30 @@ type keyring struct {
 // Nobody but its owner may read it; of root's a group may, as that is how systemd and
 // Kubernetes hand secrets on.
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
-	all, err := readKeys(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usagef("--keys: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, usagef("--keys: %w", errors.Join(err, f.Close()))
+	}
+	all, err := readKeys(f)
 	if err != nil {
 		return nil, err
 	}
-	return &keyring{file: file, log: log, looked: time.Now(), keys: all}, nil
+	return &keyring{file: file, once: !info.Mode().IsRegular(), log: log, looked: time.Now(), keys: all}, nil
 }
 
 // now returns the keys, reading the file again when that is a while ago.
 func (k *keyring) now() keys {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if time.Since(k.looked) < keysAge {
+	if k.once || time.Since(k.looked) < keysAge {
 		return k.keys
 	}
 	k.looked = time.Now()
-	all, err := readKeys(k.file)
+	all, err := k.read()
 	if err != nil {
 		if k.wrong != err.Error() {
 			k.wrong = err.Error()
@@ -103,19 +116,30 @@ func (k *keyring) of(r *http.Request) *holder {
 	return found
 }
 
-func readKeys(file string) (keys, error) {
-	info, err := os.Stat(file)
+// read returns the keys that stand in the file now.
+func (k *keyring) read() (keys, error) {
+	f, err := regularfile.OpenNamed(k.file)
+	if err != nil {
+		return nil, usagef("--keys: %w", err)
+	}
+	return readKeys(f)
+}
+
+// readKeys reads an open file, and closes it.
+func readKeys(f *os.File) (keys, error) {
+	defer func() { _ = f.Close() }() // nothing was written
+	info, err := f.Stat()
 	if err != nil {
 		return nil, usagef("--keys: %w", err)
 	}
 	if info.Mode().Perm()&othersOf(info) != 0 {
-		return nil, usagef("--keys %s: others than its owner may read it: chmod 600 %s", file, file)
+		return nil, usagef("--keys %s: others than its owner may read it: chmod 600 %s", f.Name(), f.Name())
 	}
-	text, err := readFile(file, maxSecretFile)
+	text, err := readAll(f, maxSecretFile)
 	if err != nil {
 		return nil, usagef("--keys: %w", err)
 	}
-	return parseKeys(file, text)
+	return parseKeys(f.Name(), text)
 }
 
 func parseKeys(file string, text []byte) (keys, error) {

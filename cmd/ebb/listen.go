@@ -75,13 +75,26 @@ func (f *listenFlags) door(log hclog.Logger) (*door, error) {
 		return nil, usagef("--tls-cert and --tls-key go together")
 	}
 	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.certKey)
+		pair, err := readCertificate(f.cert, f.certKey)
 		if err != nil {
 			return nil, usagef("--tls-cert %s: %w", f.cert, err)
 		}
 		d.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	return d, nil
+}
+
+// readCertificate reads a certificate, with those that vouch for it, and its key.
+func readCertificate(cert, key string) (tls.Certificate, error) {
+	certText, err := readFile(cert, maxSecretFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyText, err := readFile(key, maxSecretFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certText, keyText)
 }
 
 func isLoopback(host string) bool {

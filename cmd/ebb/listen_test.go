@@ -100,7 +100,7 @@ func TestKeysOfRoot(t *testing.T) {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
-		_, err := readKeys(file)
+		_, err := newKeyring(file, hclog.NewNullLogger())
 		return err == nil
 	}
 	root := os.Geteuid() == 0

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/regularfile"
+	"github.com/ebbflow/ebb/internal/webclient"
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
@@ -131,8 +132,8 @@ func (l *loader) fetch(u *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("it cannot be asked for")
 	}
-	client := &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if len(via) > 3 {
+	client := &http.Client{Transport: webclient.Default().Transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		if len(via) > webclient.MaxRedirects {
 			return errors.New("it is redirected too often")
 		}
 		if l.allows(req.URL) != nil {

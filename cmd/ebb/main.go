@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,5 +16,8 @@ func main() {
 	// Without this, the first write to a pipe that its reader has closed would kill the process in the middle of a run.
 	// Programs that it starts have the signal's usual effect, which they would not if it were ignored.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	os.Exit(execute(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	s := newSession(os.Stdin, os.Stdout, os.Stderr)
+	log.SetFlags(0)
+	log.SetOutput(standardLog{s})
+	os.Exit(s.execute(context.Background(), os.Args[1:]))
 }

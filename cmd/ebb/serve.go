@@ -82,8 +82,6 @@ Those that runs send go to --sink.`,
 }
 
 func (s *session) serve(ctx context.Context, files []string, f *serveFlags) error {
-	ctx, stop := interruptible(ctx)
-	defer stop()
 	offers, err := parseLabels(f.offers)
 	if err != nil {
 		return err
@@ -107,6 +105,8 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if err != nil {
 		return err
 	}
+	ctx, stop := interruptible(ctx) // before, a signal ends the process, though it reads what never ends
+	defer stop()
 	conducting := []conductor.Option{
 		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers), conductor.WithLogger(s.logger()),
 	}

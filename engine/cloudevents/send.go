@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/internal/webclient"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,11 +20,11 @@ import (
 // binary mode: attributes are headers, the data is the body. What the sink does not
 // answer with 2xx is sent again by the engine, and parked in the end, see
 // [engine.Engine.Dispatch]; an event has the same id however often it is sent. A
-// message whose target is a URL itself goes there. A nil client is
-// [http.DefaultClient].
+// message whose target is a URL itself goes there. A nil client is one that follows
+// up to three redirects, and takes 64 KiB of headers.
 func Sender(client *http.Client, sink string) engine.Sender {
 	if client == nil {
-		client = http.DefaultClient
+		client = webclient.Default()
 	}
 	return func(ctx context.Context, out storage.Outgoing) error {
 		text := out.Body.JSON()

@@ -30,8 +30,8 @@ type Caller struct {
 	// a definition; each document is read once. References to other documents are
 	// not followed.
 	Documents func(uri string) ([]byte, error)
-	// Client makes the requests; nil is [http.DefaultClient]. A call that is
-	// cancelled ends its request.
+	// Client makes the requests. Nil is a client that follows up to three redirects,
+	// and takes 64 KiB of headers. A call that is cancelled ends its request.
 	Client *http.Client
 	// Allow returns an error for a URL that must not be asked; nil allows all.
 	Allow func(*url.URL) error

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/internal/webclient"
 )
 
 // An operation is the body of a task.
@@ -89,7 +90,7 @@ func (o *operation) call(ctx context.Context, in atom.Value, key string) (atom.V
 	req.Header.Set("Ebb-Attempt", strconv.Itoa(call.Attempt))
 	client := o.caller.Client
 	if client == nil {
-		client = http.DefaultClient
+		client = webclient.Default()
 	}
 	answer, err := client.Do(req)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/internal/webclient"
 )
 
 // A server is the body of an http: or https: task.
@@ -20,31 +21,6 @@ type server struct {
 	url    string
 	shown  string // the URL without its secrets, for errors
 	client *http.Client
-}
-
-// maxRedirects is how often an answer may send the request elsewhere.
-const maxRedirects = 3
-
-var errRedirects = fmt.Errorf("more than %d redirects", maxRedirects)
-
-// defaultClient has no timeout of its own: the call's context has the task's.
-var defaultClient = &http.Client{CheckRedirect: redirected}
-
-// redirected judges a request that a server sends elsewhere. Another server gets no secrets: package net/http keeps to itself
-// Authorization and cookies only, and names the URL that the request was first for.
-func redirected(req *http.Request, via []*http.Request) error {
-	if len(via) > maxRedirects {
-		return errRedirects
-	}
-	req.Header.Del("Referer")
-	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
-		for name := range req.Header {
-			if redact.Header(name) {
-				req.Header.Del(name)
-			}
-		}
-	}
-	return nil
 }
 
 func (r *Registry) server(resource string) (atom.Body, error) {
@@ -61,7 +37,7 @@ func (r *Registry) server(resource string) (atom.Body, error) {
 // http returns what asks servers.
 func (r *Registry) http() *http.Client {
 	if r.Client == nil {
-		return defaultClient
+		return webclient.Default()
 	}
 	return r.Client
 }

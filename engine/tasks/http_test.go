@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/webclient"
 )
 
 // asked is what a server was asked.
@@ -122,7 +123,7 @@ func TestHTTPFailures(t *testing.T) {
 	if diff := cmp.Diff(want, failure(err)); diff != "" {
 		t.Error(diff)
 	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	webclient.Default().CloseIdleConnections()
 }
 
 func TestHTTPTimeout(t *testing.T) {

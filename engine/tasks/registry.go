@@ -25,7 +25,7 @@ type Registry struct {
 	// Grace is the time between SIGTERM and SIGKILL when a program's call is
 	// cancelled. 0 is five seconds.
 	Grace time.Duration
-	// Client asks servers. Nil is a client that follows up to three redirects.
+	// Client asks servers. Nil is a client that follows up to three redirects, and takes 64 KiB of headers.
 	Client *http.Client
 	// Schemes find tasks by the word before the first colon of their names, such as
 	// openapi; they win over those that the registry knows itself.
