@@ -13,8 +13,15 @@ import (
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
-// globalFlags are those that each command takes from the environment.
-var globalFlags = []string{"dsn", "output", "log-level", "profile", "allow", runLimit}
+// globalFlags returns the names of the flags that all commands have. Each command takes them from the environment.
+func globalFlags(cmd *cobra.Command) (names []string) {
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
 
 // configFlag names the file in which a command's flags may be written, for commands
 // that have it. Those take all their flags from the environment, too.
@@ -31,7 +38,7 @@ func variable(flag string) string {
 // fromElsewhere sets the flags that the command line does not: from the environment,
 // else from the file of --config.
 func (s *session) fromElsewhere(cmd *cobra.Command) error {
-	names := slices.Clone(globalFlags)
+	names := globalFlags(cmd)
 	config := cmd.Flags().Lookup(configFlag)
 	var written *document
 	s.warnOfVariables(cmd.Root())
@@ -88,7 +95,7 @@ var taskVariables = []string{"KEY", "RUN", "PATH", "INCARNATION", "ATTEMPT", "RE
 // warnOfVariables says which variables were probably meant by those that no command
 // knows. Others may have their own that begin alike.
 func (s *session) warnOfVariables(root *cobra.Command) {
-	flags := append(slices.Clone(globalFlags), configFlag)
+	flags := append(globalFlags(root), configFlag)
 	for _, cmd := range root.Commands() {
 		flags = append(flags, flagsElsewhere(cmd)...)
 	}

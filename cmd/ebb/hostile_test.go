@@ -72,7 +72,7 @@ func TestHostileNames(t *testing.T) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { h.call(t, slices.Concat(path, []string{"--" + f.Name + "=" + hostile, h.run})...) })
 	}
 	sweep((&session{}).command())
-	for _, flag := range globalFlags {
+	for _, flag := range globalFlags((&session{}).command()) {
 		if flag != "dsn" {
 			h.call(t, "list", "--"+flag+"="+hostile)
 		}

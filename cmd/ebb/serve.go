@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/engine/cloudevents"
 	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -97,6 +99,9 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if len(files) == 0 {
 		files = s.definitions
 	}
+	if err := f.places(); err != nil {
+		return err
+	}
 	defaults, err := f.beginning(filepath.Join(f.dir, "definition"))
 	if err != nil {
 		return err
@@ -138,6 +143,21 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		})
 		return s.conduct(ctx, c, answers, door, &pruner{store, policy, file.Vacuum, s.logger()})
 	})
+}
+
+// places judges where programs are looked up, and where events go.
+func (f *serveFlags) places() error {
+	if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+		return usagef("--dir %s: there is no such folder", f.dir)
+	}
+	if f.sink == "" {
+		return nil
+	}
+	u, err := url.Parse(f.sink)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would have a password in it
+		return usagef("--sink %s: want a URL such as https://example.org/events", redact.URL(f.sink))
+	}
+	return nil
 }
 
 // conduct lets a conductor serve until the process is to stop.

@@ -35,6 +35,7 @@ var internalUsers = map[string][]string{
 	"internal/visible":      {"flow/draw", "cmd"},                                                                                 // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd"},                                           // secrets in URLs and the like
 	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                              // files that a definition names
+	"internal/webclient":    {"engine", "cmd"},                                                                                    // asks servers, within bounds
 	"internal/webscope":     {"cmd"},                                                                                              // what --allow allows
 	"internal/supervisor":   {"engine/tasks"},                                                                                     // ends programs with Ebb
 	"internal/testlog":      {},                                                                                                   // a command of .ci/run
