@@ -33,7 +33,7 @@ var internalUsers = map[string][]string{
 	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath", "engine/cloudevents", "engine/worker"}, // definitions with places, and data
 	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                                       // which name was meant
 	"internal/visible":      {"flow/draw", "cmd"},                                                                                 // text from outside, as it is shown
-	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd"},                                           // secrets in URLs and the like
+	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd", "internal/webclient"},                     // secrets in URLs and the like
 	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                              // files that a definition names
 	"internal/webclient":    {"engine", "cmd"},                                                                                    // asks servers, within bounds
 	"internal/webscope":     {"cmd"},                                                                                              // what --allow allows

@@ -184,8 +184,8 @@ func troubleOf(err error) string {
 		return "the server has no connection left: raise max_connections, or use fewer processes"
 	case "57014":
 		return "it took longer than statement_timeout lets it"
-	case "55P03":
-		return "another transaction keeps it locked"
+	case isLocked:
+		return "another transaction keeps it locked: pg_stat_activity shows which"
 	case "25006":
 		return "the server takes no writes: is it a standby?"
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -239,11 +240,39 @@ func (s *server) migrate(ctx context.Context) (before Schema, err error) {
 	}
 	for range before.Pending {
 		if err == nil {
-			err = s.step(ctx)
+			err = s.patientStep(ctx)
 		}
 	}
 	return before, err
 }
+
+// How long a step waits for the lock of a table that a transaction of another process uses, which a role may hold for as long
+// as it likes that may only read. Everything else that wants the table waits behind the step meanwhile.
+const (
+	stepPatience = 2 * time.Second
+	stepPause    = time.Second
+	stepTries    = 20
+)
+
+// patientStep is step. It gives way, and tries again, when a table is in use.
+func (s *server) patientStep(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := s.step(ctx)
+		if stateOf(err) != isLocked || try == stepTries {
+			return err
+		}
+		pause := time.NewTimer(stepPause)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// isLocked is what PostgreSQL calls the error of a statement that has waited for a lock for lock_timeout.
+const isLocked = "55P03"
 
 // prepare creates the schema and the table of migrations unless they are there.
 func (s *server) prepare(ctx context.Context) error {
@@ -294,6 +323,9 @@ func (s *server) step(ctx context.Context) (err error) {
 		return err
 	}
 	next := found.Pending[0]
+	if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = "+millis(stepPatience)); err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, next.SQL); err != nil {
 		return fmt.Errorf("step %d, %s: %w", next.Version, next.Name, err)
 	}

@@ -86,6 +86,61 @@ COMMIT;`)
 	}
 }
 
+// TestServerMigrateGivesWay: while a transaction that may only read uses a table that a step alters, others still get at the
+// table, and the step is made when the transaction has ended.
+func TestServerMigrateGivesWay(t *testing.T) {
+	t.Parallel()
+	dsn := postgrestest.DSN(t)
+	before, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range before.Pending {
+		if m.Version <= 6 {
+			postgrestest.Exec(t, dsn, "BEGIN; "+m.SQL+"COMMIT;")
+		}
+	}
+	tables := []string{"origins", "runs", "tokens", "jobs", "limits"} // one of them is altered
+	reader := postgrestest.Connect(t, dsn)
+	begin := "BEGIN; SET LOCAL search_path = " + postgrestest.Schema(t, dsn)
+	for _, table := range tables {
+		begin += "; LOCK TABLE " + table + " IN ACCESS SHARE MODE"
+	}
+	if _, err := reader.Exec(t.Context(), begin); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := sqlstore.Migrate(t.Context(), dsn)
+		migrated <- err
+	}()
+	other := postgrestest.Connect(t, dsn)
+	for waits := false; !waits; {
+		select {
+		case err := <-migrated:
+			t.Fatalf("it was migrated under a reader: %v", err)
+		default:
+		}
+		const query = `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT l.granted)`
+		if err := other.QueryRow(t.Context(), query, postgrestest.Schema(t, dsn)).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, table := range tables {
+		if _, err := other.Exec(t.Context(), "SET lock_timeout = '30s'; SET search_path = "+postgrestest.Schema(t, dsn)+"; SELECT FROM "+table); err != nil {
+			t.Errorf("%s cannot be read: %v", table, err)
+		}
+	}
+	if _, err := reader.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Error(err)
+	}
+	shut(t, openServer(t, dsn))
+}
+
 // TestServerMigratePrinted makes the tables by the text that is printed.
 func TestServerMigratePrinted(t *testing.T) {
 	t.Parallel()
