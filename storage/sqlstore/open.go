@@ -324,17 +324,18 @@ func (s *Store) release(ctx context.Context) error {
 			done: ctx.Done(),
 		}))
 	}
+	var ends []error // of connections
 	if s.readers != nil {
-		errs = append(errs, s.readers.close())
+		ends = append(ends, s.readers.close())
 	}
 	if s.wal != nil {
 		errs = append(errs, s.wal.close(ctx))
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.hangUp())
+		ends = append(ends, s.writer.hangUp())
 	}
 	if s.db != nil {
-		errs = append(errs, s.db.Close())
+		ends = append(ends, s.db.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Remove())
@@ -343,9 +344,10 @@ func (s *Store) release(ctx context.Context) error {
 		errs = append(errs, s.turns.close())
 	}
 	if s.server != nil {
-		errs = append(errs, s.server.db.Close())
+		_ = s.server.db.Close()
+		return errors.Join(errs...) // all is committed: a connection that the server has closed before is no loss
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, ends...)...)
 }
 
 // view reads.
