@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -62,7 +63,10 @@ func cut(err error) bool {
 	if state := stateOf(err); state != "" {
 		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") // of those who end a session
 	}
-	_, network := errors.AsType[net.Error](err)
+	of, network := errors.AsType[net.Error](err)
+	if _, system := of.(syscall.Errno); system { // which has the methods of a net.Error, also when it is a file's
+		network = false
+	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	return network || connecting || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || err != nil && err.Error() == "conn closed" // of pgx, which has no type for it

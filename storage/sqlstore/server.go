@@ -87,7 +87,10 @@ func serverOf(dsn string) (*server, error) {
 	}
 	config, err := pgx.ParseConfig(u.String())
 	if err != nil {
-		return nil, fmt.Errorf("sqlstore: %s: %w", withoutPassword(u), errors.Unwrap(err))
+		if cause := errors.Unwrap(err); cause != nil { // the error itself has the DSN in it
+			return nil, fmt.Errorf("sqlstore: %s: %w", withoutPassword(u), cause)
+		}
+		return nil, fmt.Errorf("sqlstore: %s: the DSN is not valid: check host, port and parameters", withoutPassword(u))
 	}
 	s.config = config
 	host := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))

@@ -1,0 +1,38 @@
+package sqlstore
+
+import (
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestTroubleOfFiles: what the system says of a file is not taken for a server that cannot be reached.
+func TestTroubleOfFiles(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENOENT, syscall.EACCES, syscall.ENOSPC} {
+		err := &fs.PathError{Op: "open", Path: "ebb.db", Err: errno}
+		if text := failed("ebb.db", "open", err).Error(); strings.Contains(text, "server") || cut(err) {
+			t.Errorf("%v becomes %s", err, text)
+		}
+	}
+	if err := (&net.OpError{Op: "read", Err: syscall.ECONNRESET}); !cut(err) {
+		t.Errorf("%v is not taken for a lost connection", err)
+	}
+}
+
+// TestErrorsOfDSNs: what is wrong with a DSN is said in words, and never with the password.
+func TestErrorsOfDSNs(t *testing.T) {
+	t.Parallel()
+	for _, dsn := range []string{
+		"postgres://me:hidden@:99999/x", "postgres://me:hidden@h:0/x", "postgres://me:hidden@h/x?sslmode=odd", "postgres://me:hidden@h/x?connect_timeout=-1",
+		"postgres://me:hidden@h/x?port=a&password=hidden", "postgres://me:hidden@h/x?target_session_attrs=odd", "postgres://me:hidden@h/x?lease=NaN", "postgres://me:hidden@h/%zz",
+		"postgres://me:hidden@h/x?sslrootcert=/none&sslmode=verify-full", "postgres://me:hidden@h/x?service=none",
+	} {
+		_, err := serverOf(dsn)
+		if err == nil || strings.Contains(err.Error(), "hidden") || strings.Contains(err.Error(), "%!") {
+			t.Errorf("%s: %v", dsn, err)
+		}
+	}
+}
