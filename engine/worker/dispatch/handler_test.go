@@ -186,6 +186,8 @@ func TestRefused(t *testing.T) {
 		{"none/heartbeat", ``, 400, "no id of a task"},
 		{"none.0/complete", ``, 400, "no id of a task"},
 		{"none.x/fail", ``, 400, "no id of a task"},
+		{"none.+1/complete", ``, 400, "no id of a task"}, // an id has one form
+		{"none.01/complete", ``, 400, "no id of a task"},
 		{"none.1/heartbeat", `{"lease_seconds":1e9}`, 400, `"lease_seconds"`},
 		{"none.1/heartbeat", ``, 404, "no such task"},
 		{"none.1/complete", ``, 404, "no such task"},

@@ -51,7 +51,7 @@ func tokenOf(id string) (token string, take int64, err error) {
 		token = id[:i]
 		take, err = strconv.ParseInt(id[i+1:], 10, 64)
 	}
-	if i <= 0 || err != nil || take < 1 || len(token) > maxName || !utf8.ValidString(token) || strings.IndexByte(token, 0) >= 0 {
+	if i <= 0 || err != nil || take < 1 || taskID(token, take) != id || len(token) > maxName || !utf8.ValidString(token) || strings.IndexByte(token, 0) >= 0 {
 		return "", 0, fmt.Errorf("%.100q is no id of a task: use the one that /tasks/poll gave", id)
 	}
 	return token, take, nil
