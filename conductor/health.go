@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -39,11 +40,18 @@ func (l *lastCheck) check(ctx context.Context, store storage.WriteChecker) error
 	return l.err
 }
 
+// Memory returns how much memory the process uses, and may use.
+func (c *Conductor) Memory() engine.Memory { return c.serving.Memory() }
+
 // Ready returns nil when the conductor serves and its store answers and takes writes,
-// else why not. A conductor that drains is not ready. The write is at most a second old.
+// else why not. A conductor that drains is not ready, nor one that takes up nothing as its
+// memory budget is reached, see [engine.WithMemoryBudget]. The write is at most a second old.
 func (c *Conductor) Ready(ctx context.Context) error {
 	if s := c.Stage(); s != Serving {
 		return fmt.Errorf("conductor: it is %v", s)
+	}
+	if m := c.Memory(); m.Exhausted {
+		return fmt.Errorf("conductor: the memory budget of %d bytes is reached, and nothing more is taken up", m.Budget)
 	}
 	// However many ask at once, the store is asked once, for those who do not wait, too.
 	_, err, _ := c.probes.Do("", func() (any, error) { return nil, c.probe(context.WithoutCancel(ctx)) })

@@ -3,6 +3,8 @@ package conductor_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -72,6 +77,37 @@ func TestReadyWrites(t *testing.T) {
 		if err := c.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestReadyMemory: a conductor whose memory budget is reached is not ready, says why to who
+// asks for it and no more than that to others, and claims no job.
+func TestReadyMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := storage.Memory()
+		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)), conductor.WithEngine(engine.WithMemoryBudget(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		post(t, store, jobs.Job{ID: "j", Flow: "trip", Input: order{N: 1}})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		time.Sleep(time.Minute)
+		if err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "the memory budget of 1 bytes is reached") {
+			t.Errorf("it says %v", err)
+		}
+		w := httptest.NewRecorder()
+		c.Health().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+		if w.Code != http.StatusServiceUnavailable || w.Body.String() != "not ready\n" {
+			t.Errorf("it answers %d %q", w.Code, w.Body)
+		}
+		wantJob(t, store, "j", states.JobUnclaimed, "")
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)

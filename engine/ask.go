@@ -164,6 +164,9 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		broke, err = d.named(cmd, growth.Add)
 	}
 	if err == nil && broke == nil {
+		if d.exceeds(cmd, &growth) {
+			return d.later(), nil
+		}
 		if f := d.count(cmd, &growth); f != nil {
 			return scheduler.Event{Kind: scheduler.Exceeded, Failure: f}, nil
 		}

@@ -20,6 +20,9 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 		h.Hold = true
 		if len(cmd.Failures) > 0 { // a revert failed, and a human is to decide
 			h.Failure = cmd.Failures[0]
+		} else if d.aside != nil {
+			h.Failure = d.aside
+			d.e.log.Error("a run is set aside", "run", d.claim.Run, "reason", d.aside.Message)
 		}
 		return
 	case states.FlowSuccess:

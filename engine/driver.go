@@ -99,7 +99,8 @@ type driver struct {
 	over      *scheduler.Command
 	phase     states.Engine
 	suspend   <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
-	quit      bool                     // the caller of Steps has had enough
+	quit      bool                     // the run is to come to rest
+	aside     *atom.Failure            // why nobody is to drive it on before somebody decided so; may be nil
 	moved     bool                     // the last events led to commands
 	stretch                            // of deciding
 	answers   answers                  // of user code

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -52,6 +53,7 @@ type Engine struct {
 	post     postman
 	places   placeQueue
 	left     leftovers
+	memory   memory
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend
@@ -71,11 +73,12 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		types:    map[string]reflect.Type{},
 		suspend:  make(chan struct{}),
 	}
-	for _, opt := range opts {
+	for _, opt := range append([]Option{WithMemoryBudget(0)}, opts...) {
 		if err := opt.apply(e); err != nil {
 			return nil, err
 		}
 	}
+	e.memory.log, e.memory.used = e.log, memorybudget.Used
 	e.nursery = make(chan struct{}, e.slots)
 	compile := flow.Compile
 	if e.open {

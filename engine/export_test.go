@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -25,3 +26,11 @@ func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler,
 	d.release()
 	return d.s, nil
 }
+
+// MeasureMemory lets an engine take what used returns for the memory that is in use.
+func (e *Engine) MeasureMemory(used func() int64) {
+	e.memory.used = func() memorybudget.Use { return memorybudget.Use{Live: used()} }
+}
+
+// OpenSize is what an open node or child flow counts against the memory budget.
+const OpenSize = openSize

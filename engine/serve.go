@@ -124,7 +124,8 @@ func WithDrain(d time.Duration) Option {
 //
 // It returns when all that it drives has come to a stop: nil when ctx ended, the
 // store's error when the store cannot say what is due. Any number of processes
-// may serve one store.
+// may serve one store. It takes up nothing while the process's memory is used up, see
+// [WithMemoryBudget].
 func (e *Engine) Serve(ctx context.Context) error {
 	s := &server{e: e, busy: map[string]int64{}, slots: make(chan struct{}, e.slots), again: make(chan struct{}, 1), trials: newTrials(e.now())}
 	driving, cut := context.WithCancel(context.WithoutCancel(ctx))
@@ -134,10 +135,13 @@ func (e *Engine) Serve(ctx context.Context) error {
 		patience.Stop()
 		cut()
 	}()
+	beside, stop := context.WithCancel(ctx)
+	defer stop()
 	if e.sender != nil {
-		sending, stop := context.WithCancel(ctx)
-		defer stop()
-		s.runs.Go(func() { s.send(sending) })
+		s.runs.Go(func() { s.send(beside) })
+	}
+	if e.memory.watch.Budget > 0 {
+		s.runs.Go(func() { e.memory.attend(beside) })
 	}
 	for {
 		rung := e.store.Rung()
@@ -210,6 +214,10 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 		if free == 0 {
 			return 0, nil
 		}
+		if s.e.memory.exhausted(s.e.now()) {
+			s.giveBack(free)
+			return lookAgain, nil
+		}
 		begun, trial, err := s.suspects(ctx, driving, free)
 		free -= begun
 		more := false
@@ -217,9 +225,7 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 			begun, more, err = s.others(ctx, driving, free)
 			free -= begun
 		}
-		for range free {
-			<-s.slots
-		}
+		s.giveBack(free)
 		switch {
 		case err != nil:
 			return 0, err
@@ -240,6 +246,9 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 	careful := s.careful(s.e.now())
 	due, err := s.due(ctx, free)
 	for i := range due {
+		if careful && due[i].Err == nil {
+			due[i] = storage.Due{Run: due[i].Run} // it is loaded when it is taken over
+		}
 		s.begin(ctx, driving, &Fresh{Due: due[i], taken: careful})
 	}
 	begun = len(due)
@@ -301,6 +310,13 @@ func (s *server) free(ctx context.Context) (n int) {
 		default:
 			return n
 		}
+	}
+}
+
+// giveBack gives back slots that were taken and are not needed.
+func (s *server) giveBack(free int) {
+	for range free {
+		<-s.slots
 	}
 }
 

@@ -108,8 +108,12 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 		case d.Snapshot.Run.Suspicion.Proof >= s.e.maxLost*storage.ProofAlone:
 			if !s.lived(&d.Snapshot.Run, now) {
 				rests = true
-			} else if err := s.e.setAside(ctx, &d.Snapshot.Run); err != nil {
-				return begun, false, err
+			} else {
+				run := d.Snapshot.Run
+				d.Snapshot = nil // it is loaded once more, and may be as large as the memory bears
+				if err := s.e.setAside(ctx, &run); err != nil {
+					return begun, false, err
+				}
 			}
 		case d.Snapshot.Run.Suspicion.Trial&storage.Accused != 0:
 			accused = append(accused, d)
@@ -127,7 +131,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 	}
 	for _, d := range tried {
 		s.trials.begin(d.Run)
-		s.begin(ctx, driving, &Fresh{Due: *d, tried: trialTime(s.trials.most)})
+		s.begin(ctx, driving, &Fresh{Due: storage.Due{Run: d.Run}, tried: trialTime(s.trials.most)})
 	}
 	return begun + len(tried), len(tried) > 0, nil
 }

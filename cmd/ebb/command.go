@@ -34,6 +34,9 @@ type session struct {
 	limited []string // what no run may exceed, NAME=N
 	bounds  engine.Limits
 
+	memory string // how much may be in use
+	budget int64  // that, as the engine takes it
+
 	profile string
 	edition asl.Profile // what profile names
 }
@@ -120,6 +123,7 @@ func (s *session) command() *cobra.Command {
 	flags.StringSliceVar(&s.allow, "allow", nil,
 		"load documents that definitions name from below this URL, or from this folder (file:///srv/apis/); may be repeated (EBB_ALLOW)")
 	flags.StringSliceVar(&s.limited, runLimit, nil, runLimitHelp())
+	flags.StringVar(&s.memory, memoryFlag, "", memoryHelp)
 	root.AddCommand(
 		s.runCommand(), s.resumeCommand(), s.serveCommand(), s.postCommand(), s.jobsCommand(),
 		s.suspendCommand(), s.cancelCommand(), s.revertCommand(), s.retryCommand(), s.skipCommand(),
@@ -171,6 +175,9 @@ func (s *session) settle(cmd *cobra.Command) error {
 		return err
 	}
 	s.bounds = bounds
+	if s.budget, err = s.memoryBudget(); err != nil {
+		return err
+	}
 	edition, err := asl.ParseProfile(s.profile)
 	s.edition = edition
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -53,7 +54,7 @@ func (s *session) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what is wrong with the database, and with who serves it",
 		Long: `Say what is wrong with the database, and with who serves it: its tables, clocks, the
-file system, whether it can be written and by whom, whether processes hear of each other,
+file system, the memory of a process, whether it can be written and by whom, whether processes hear of each other,
 and what nobody drives. Nothing that others can see is changed. The exit status is 1 when something is wrong, 0 when there are but warnings.
 
 --after-restore makes a database that was restored from a copy safe to work on: who
@@ -105,6 +106,7 @@ func (d *doctor) look(ctx context.Context, s *session) error {
 		return unreachable(err)
 	}
 	d.findf("database", isOK, "", "%s, %s", c.Schema.Place, c.Engine)
+	d.memory(memorybudget.Own(), s.effectiveBudget())
 	ready := d.schema(&c)
 	d.clock(&c, before, after)
 	d.place(&c)

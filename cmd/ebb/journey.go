@@ -46,9 +46,9 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 	heeding, cancel := context.WithCancel(ctx)
 	defer cancel()
 	company := &escort{session: j.session}
-	eng, err := engine.New(flow.Growing(j.flow, j.machine),
+	eng, err := engine.New(flow.Growing(j.flow, j.machine), append(j.session.limitedEngine(),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
-		engine.WithLogger(j.session.logger()), engine.WithLimits(j.session.bounds),
+		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.PlaceAwaited {
 				show.notice(placeAwaited(j.id, &ev))
@@ -74,7 +74,7 @@ func (j *journey) make(ctx context.Context, drive func(context.Context, *engine.
 				state = ev.To
 			}
 			show.happened(ev)
-		}))
+		}))...)
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,9 @@ func TestMetrics(t *testing.T) {
 		want[fmt.Sprintf(`ebb_jobs{state=%q}`, state)] = 0
 	}
 	want[`ebb_jobs{state="UNCLAIMED"}`] = 1
+	want[`ebb_process_deaths_total`] = 0
+	want[`ebb_suspect_runs{trial="yes"}`] = 0
+	want[`ebb_suspect_runs{trial="no"}`] = 0
 	got := scraped(t, m)
 	if got[`ebb_claims_total{result="none"}`] < 1 { // it looks as often as it likes
 		t.Error("it never looked in vain")

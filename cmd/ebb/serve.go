@@ -28,15 +28,16 @@ import (
 type serveFlags struct {
 	runFlags // what tasks and buckets stand for
 
-	slots  int
-	drain  time.Duration
-	offers []string
-	listen listenFlags
-	keep   []string
-	sink   string
-	dir    string
-	config string
-	check  bool
+	slots   int
+	maxLost int
+	drain   time.Duration
+	offers  []string
+	listen  listenFlags
+	keep    []string
+	sink    string
+	dir     string
+	config  string
+	check   bool
 }
 
 func (s *session) serveCommand() *cobra.Command {
@@ -65,6 +66,7 @@ Those that runs send go to --sink.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.slots, "slots", engine.DefaultSlots, "how many runs to drive at once; those that only wait take no slot")
+	flags.IntVar(&f.maxLost, "max-lost", engine.DefaultMaxLost, "set a run aside when so many processes died that drove it and nothing else")
 	flags.DurationVar(&f.drain, "drain", conductor.DefaultDrain, "how long what executes may still take when the process is to stop")
 	flags.StringArrayVar(&f.offers, "offer", nil, "what jobs that need it find here, KEY=VALUE; may be repeated")
 	flags.StringVar(&f.config, configFlag, "", "a file of YAML in which flags stand that are not given here: slots: 16")
@@ -114,6 +116,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	defer stop()
 	conducting := []conductor.Option{
 		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers), conductor.WithLogger(s.logger()),
+		conductor.WithEngine(engine.WithMaxLost(f.maxLost)),
 	}
 	if f.check {
 		if _, err := conductor.New(storage.Memory(), conductor.NewCatalog(), conducting...); err != nil {
@@ -129,7 +132,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 				return unreachable(err)
 			}
 		}
-		opts := []engine.Option{engine.WithObserver(m.observe), engine.WithLimits(s.bounds)}
+		opts := append(s.limitedEngine(), engine.WithObserver(m.observe))
 		if f.sink != "" {
 			opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))
 		}
@@ -137,6 +140,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		if err != nil {
 			return usagef("%w", err)
 		}
+		m.watchMemory(c.Memory)
 		answers := paths(map[string]http.Handler{
 			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, door)), "/metrics": only(http.MethodGet, m.handler()),
 			"/events": cloudevents.Handler(store), "/tasks/": dispatch.Handler(ctx, store),

@@ -10,9 +10,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// setAside reports whether a run was suspended because it kills the processes that drive it.
+// setAside reports whether a run was suspended because it kills the processes that drive it,
+// or needs more memory than they have.
 func setAside(run *storage.Run) bool {
-	return run.Hold && run.Failure != nil && run.Failure.Code == atom.CodeLost
+	return run.Hold && run.Failure != nil && (run.Failure.Code == atom.CodeLost || run.Failure.Code == atom.CodeLimit)
 }
 
 // suspicion says what the deaths of processes mean for a run; nothing when they mean nothing.
@@ -53,8 +54,8 @@ func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time,
 		}
 	}
 	if len(aside) > 0 {
-		d.findf("set aside", isWarning, "ebb why says more; mend what it does, then ebb resume or ebb cancel",
-			"%s kill the processes that drive them, such as %s: %s", enough(len(aside)), aside[0].ID, aside[0].Failure.Message)
+		d.findf("set aside", isWarning, "ebb why says more; mend what it does or give it more memory, then ebb resume or ebb cancel",
+			"%s kill the processes that drive them, or need more memory than those have, such as %s: %s", enough(len(aside)), aside[0].ID, aside[0].Failure.Message)
 	}
 	running, err := store.Runs(ctx, storage.RunQuery{States: []states.Flow{states.FlowRunning, states.FlowPending}, Limit: lookAt})
 	if err != nil {

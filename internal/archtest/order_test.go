@@ -36,6 +36,7 @@ var internalUsers = map[string][]string{
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd", "internal/webclient"},                     // secrets in URLs and the like
 	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                              // files that a definition names
 	"internal/webclient":    {"engine", "cmd"},                                                                                    // asks servers, within bounds
+	"internal/memorybudget": {"engine", "cmd"},                                                                                    // how much memory the process may have
 	"internal/webscope":     {"cmd"},                                                                                              // what --allow allows
 	"internal/supervisor":   {"engine/tasks"},                                                                                     // ends programs with Ebb
 	"internal/testlog":      {},                                                                                                   // a command of .ci/run

@@ -72,6 +72,9 @@ func takenForDead(t *testing.T, dsn string, seemDead func(*sqlstore.Store)) {
 	take(s)
 	seemDead(s)
 	until("a process that seems dead is not noticed", func() bool { return lost() == 3 })
+	if suspects, tried, err := other.Suspected(ctx); err != nil || suspects != 1 || tried != 0 {
+		t.Errorf("%d runs are suspects, %d on trial (%v)", suspects, tried, err)
+	}
 	until("the process does not live again", func() bool {
 		if _, _, err := s.Rang(ctx, 0); err != nil { // on a file it looks then
 			t.Fatal(err)

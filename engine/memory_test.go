@@ -1,0 +1,241 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A swelling is how a run becomes larger.
+type swelling struct {
+	First  int `json:"first"`  // timers that it sets when it begins
+	More   int `json:"more"`   // timers that it sets after each second
+	Rounds int `json:"rounds"` // seconds that it takes
+}
+
+// swell is the flow that does so. It ends with its rounds, whatever it waits for.
+func swell() flow.Node {
+	return flow.Growing("swell", lang(func(ask *flow.Ask) flow.Growth {
+		var how swelling
+		if err := ask.Run.Input.Decode(&how); err != nil {
+			panic(err)
+		}
+		round, n := 0, how.First
+		if ask.Cause.Kind != flow.Begin {
+			_ = ask.Memory.Decode(&round)
+			n = how.More
+		}
+		if round == how.Rounds {
+			return done(round)
+		}
+		specs := []flow.Spec{work(fmt.Sprintf("second%d", round))}
+		for i := range n {
+			specs = append(specs, flow.Spec{Name: fmt.Sprintf("until%d.%d", round, i), Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)})
+		}
+		return flow.Growth{Add: specs, Memory: atom.MustEncode(round + 1)}
+	}))
+}
+
+type second struct{}
+
+func (second) Task(string) (atom.Body, error) {
+	return atom.Untyped("second", func(context.Context, atom.Values) (any, error) { time.Sleep(time.Second); return 0, nil }, nil).Body(), nil
+}
+
+// TestMemoryBudget: while the budget is reached nothing is taken up, what is driven goes on,
+// and a run that becomes larger and has most of the memory is set aside with its job. It
+// goes on where there is more memory.
+func TestMemoryBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const budget = 2000 * engine.OpenSize // a third of it is for 666 atoms
+		store := storage.Memory()
+		var used atomic.Int64
+		var log bytes.Buffer
+		eng := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithMemoryBudget(budget),
+			engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})))
+		eng.MeasureMemory(used.Load)
+		start := func(id string, how swelling, opts ...engine.RunOption) {
+			t.Helper()
+			if err := eng.Start(t.Context(), id, append(opts, engine.Input(atom.MustEncode(how)))...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(id string, want states.Flow) storage.Run {
+			t.Helper()
+			run, err := store.Run(t.Context(), id)
+			if err != nil || run.State != want {
+				t.Errorf("%s is %v (%v, %v), want %v", id, run.State, run.Failure, err, want)
+			}
+			return run
+		}
+		if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "large"}); err != nil {
+			t.Fatal(err)
+		}
+		start("large", swelling{More: 300, Rounds: 6}, engine.ForJob("j"))
+		start("small", swelling{More: 50, Rounds: 10})
+		start("still", swelling{First: 3000, Rounds: 10})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- eng.Serve(ctx) }()
+
+		time.Sleep(2500 * time.Millisecond)
+		used.Store(budget)
+		time.Sleep(2 * time.Second)
+		start("late", swelling{Rounds: 1})
+		time.Sleep(10 * time.Second)
+		aside := is("large", states.FlowSuspended)
+		if why := aside.Failure; !aside.Hold || why == nil || why.Code != atom.CodeLimit || !strings.Contains(why.Message, "ebb --memory") {
+			t.Errorf("it was set aside because of %v", why)
+		}
+		if j := jobOf(t, store); j.State != states.JobParked || j.Failure == nil || j.Failure.Code != atom.CodeLimit {
+			t.Errorf("its job is %+v", j)
+		}
+		is("small", states.FlowSuccess)
+		is("still", states.FlowSuccess)
+		is("late", states.FlowPending)
+		if m := eng.Memory(); m != (engine.Memory{Used: budget, Budget: budget, Exhausted: true}) {
+			t.Errorf("memory is %+v", m)
+		}
+		used.Store(budget / 2)
+		time.Sleep(3 * time.Second)
+		is("late", states.FlowSuccess)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		for _, what := range []string{"the memory budget is reached", "the memory budget is no longer reached", "a run is set aside"} {
+			if n := strings.Count(log.String(), what); n != 1 {
+				t.Errorf("%q is logged %d times", what, n)
+			}
+		}
+		used.Store(budget)
+		larger := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithMemoryBudget(budget*4))
+		larger.MeasureMemory(used.Load)
+		if _, err := larger.Run(t.Context(), "large"); err != nil {
+			t.Error(err)
+		}
+		if j := jobOf(t, store); j.State != states.JobComplete {
+			t.Errorf("its job is %+v", j)
+		}
+	})
+}
+
+// TestNoMemoryBudget: without a budget everything is taken up, whatever is in use.
+func TestNoMemoryBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		eng := newEngine(t, swell(), engine.WithTasks(second{}), engine.WithMemoryBudget(-1))
+		eng.MeasureMemory(func() int64 { return 1 << 50 })
+		if err := eng.Start(t.Context(), "r", engine.Input(atom.MustEncode(swelling{First: 1000, More: 1000, Rounds: 2}))); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		defer stop()
+		if err := eng.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.State != states.FlowSuccess {
+			t.Errorf("it is %v (%v)", run.State, err)
+		}
+	})
+}
+
+// TestOpenSize measures what open nodes and child flows take: at least as much as they
+// count against the budget, so a run has what it is said to have.
+func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the process
+	const n = 30_000
+	for name, c := range map[string]struct {
+		open  int
+		begin []flow.Spec
+	}{
+		"timers":                         {n, nil},
+		"child flows, each with a timer": {2 * n, []flow.Spec{{Name: "f", Kind: flow.Fork, Group: &flow.Group{Count: n}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			waits := func(ask *flow.Ask, i int) flow.Spec {
+				return flow.Spec{Name: fmt.Sprintf("t%d", i), Kind: flow.Timer, Due: ask.Now.Add(24 * time.Hour)}
+			}
+			root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+				if ask.Index >= 0 {
+					return add(waits(ask, 0))
+				}
+				if ask.Cause.Kind != flow.Begin {
+					return flow.Growth{}
+				}
+				all := append([]flow.Spec{work("last")}, c.begin...) // it is called once all is there
+				for i := range n - len(c.begin)*n {
+					all = append(all, waits(ask, i))
+				}
+				return add(all...)
+			}))
+			store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			waiting := make(chan struct{})
+			tell := sync.OnceFunc(func() { close(waiting) })
+			eng := newEngine(t, root, engine.WithStore(store), engine.WithMemoryBudget(-1), engine.WithTasks(told(tell)))
+			before := live()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() {
+				_, err := eng.Run(ctx, "r")
+				ended <- err
+			}()
+			select {
+			case <-waiting:
+			case err := <-ended:
+				t.Fatal(err)
+			}
+			each := (live() - before) / int64(c.open)
+			stop()
+			if err := <-ended; !errors.Is(err, engine.ErrStopped) {
+				t.Error(err)
+			}
+			t.Logf("%d bytes each", each)
+			if each < engine.OpenSize || each > 8*engine.OpenSize {
+				t.Errorf("each takes %d bytes, and counts %d", each, engine.OpenSize)
+			}
+		})
+	}
+}
+
+// told is a task that tells that it was called, and waits.
+type told func()
+
+func (tell told) Task(string) (atom.Body, error) {
+	return atom.Untyped("told", func(ctx context.Context, _ atom.Values) (any, error) { tell(); <-ctx.Done(); return 0, ctx.Err() }, nil).Body(), nil
+}
+
+// live returns how many bytes are live.
+func live() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,184 @@
+package memorybudget
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Limit is how much memory the system gives the process before it kills it.
+type Limit struct {
+	Bytes int64  // 0 when no limit was found
+	File  string // that has the limit
+}
+
+// Own returns the limit of this process, as it was when it was first asked for. There
+// is none on systems without control groups.
+var Own = sync.OnceValue(func() Limit { return Find(os.DirFS("/")) })
+
+// noLimit is from where on a number stands for no limit: no machine has an exbibyte.
+// Version 1 writes the largest multiple of a page.
+const noLimit = 1 << 60
+
+// maxRead bounds how much of a file is read. A busy host has thousands of mounts.
+const maxRead = 8 << 20
+
+// Find returns the lowest memory limit on the way from the process's own control group to
+// the root, as far as root, the file system of the process, shows it. What cannot be
+// read or understood sets no limit.
+func Find(root fs.FS) Limit {
+	found := Limit{}
+	groups, mounts := groupsIn(read(root, "proc/self/cgroup")), mountsIn(read(root, "proc/self/mountinfo"))
+	for _, v := range versions {
+		group, in := groups[v.controller]
+		if !in {
+			continue
+		}
+		for _, at := range mountsOf(mounts, v, group) {
+			found.lower(root, v, at, group)
+		}
+	}
+	return found
+}
+
+// A version of control groups.
+type version struct {
+	kind       string // of file system
+	controller string // "" is the only hierarchy of version 2
+	files      []string
+}
+
+var versions = [...]version{
+	{"cgroup2", "", []string{"memory.max", "memory.high"}}, // above high the kernel slows the process down until it is below
+	{"cgroup", "memory", []string{"memory.limit_in_bytes", "memory.stat"}},
+}
+
+// lower takes over the lowest limit of the groups from the process's own up to the one
+// that is mounted.
+func (l *Limit) lower(root fs.FS, v version, at mount, group string) {
+	below, is := within(group, at.root)
+	if !is {
+		below = "" // the process cannot see its group; the mounted one is around it
+	}
+	for {
+		for _, name := range v.files {
+			file := path.Join(at.point, below, name)
+			if n := limitIn(name, read(root, strings.TrimPrefix(file, "/"))); n > 0 && (l.Bytes == 0 || n < l.Bytes) {
+				*l = Limit{Bytes: n, File: file}
+			}
+		}
+		if below == "" {
+			return
+		}
+		below = strings.TrimPrefix(path.Dir("/"+below), "/")
+	}
+}
+
+// limitIn returns the limit that a file holds; 0 for none.
+func limitIn(name string, text []byte) int64 {
+	if name == "memory.stat" { // that of version 1 tells of groups that the process cannot see, too
+		_, rest, _ := bytes.Cut(text, []byte("hierarchical_memory_limit "))
+		text, _, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	if err != nil || n < 0 || n >= noLimit {
+		return 0
+	}
+	return n
+}
+
+// groupsIn returns the process's group in each hierarchy, by controller.
+func groupsIn(text []byte) map[string]string {
+	groups := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3) //nolint:mnd // hierarchy, controllers, path
+		if len(fields) < 3 {                                             //nolint:mnd // likewise
+			continue
+		}
+		for controller := range strings.SplitSeq(fields[1], ",") {
+			groups[controller] = path.Clean("/" + fields[2])
+		}
+	}
+	return groups
+}
+
+// A mount of a hierarchy of control groups.
+type mount struct {
+	root, point, kind string
+	controllers       []string
+}
+
+// mountsIn returns the mounts that a file as /proc/self/mountinfo lists.
+func mountsIn(text []byte) (all []mount) {
+	const root, point, beforeOptional, afterDash = 3, 4, 6, 3
+	for line := range strings.Lines(string(text)) {
+		before, after, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " - ")
+		head, tail := strings.Fields(before), strings.Fields(after)
+		if !ok || len(head) < beforeOptional || len(tail) < afterDash {
+			continue
+		}
+		all = append(all, mount{
+			root: path.Clean("/" + unescape(head[root])), point: path.Clean("/" + unescape(head[point])),
+			kind: tail[0], controllers: strings.Split(tail[2], ","),
+		})
+	}
+	return all
+}
+
+// mountsOf returns the mounts that show a group. When none does, as the process was moved
+// out of what it can see, all mounts of that version.
+func mountsOf(all []mount, v version, group string) []mount {
+	all = slices.DeleteFunc(slices.Clone(all), func(m mount) bool {
+		return m.kind != v.kind || v.controller != "" && !slices.Contains(m.controllers, v.controller)
+	})
+	shown := slices.DeleteFunc(slices.Clone(all), func(m mount) bool { _, is := within(group, m.root); return !is })
+	if len(shown) > 0 {
+		return shown
+	}
+	return all
+}
+
+// within returns the path of a group below another one, "" for the same.
+func within(group, root string) (below string, is bool) {
+	if root == "/" {
+		return strings.TrimPrefix(group, "/"), true
+	}
+	rest, is := strings.CutPrefix(group, root)
+	if !is || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(rest, "/"), true
+}
+
+// unescape undoes how blanks and the like are written in a list of mounts: \040.
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+4 <= len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// read returns what a file begins with; nothing when it cannot be read.
+func read(root fs.FS, name string) []byte {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, _ := io.ReadAll(io.LimitReader(f, maxRead))
+	return text
+}

@@ -1,0 +1,46 @@
+package memorybudget
+
+import "time"
+
+// leftBelow is how much of the budget, in tenths, live memory must fall below once it has
+// reached the budget: a process that is near it does not go to and fro.
+const leftBelow = 9
+
+// collectEvery is how long after a collection another is wanted while the budget is
+// reached. A process that does nothing collects nothing, and would not see that its
+// memory is free again.
+const collectEvery = 10 * time.Second
+
+// A Watch judges whether live memory has reached a budget. The zero Watch is that of a
+// process that has no budget.
+type Watch struct {
+	Budget int64
+
+	exhausted   bool
+	collections uint64
+	collected   time.Time // when collections was seen to change
+}
+
+// Look judges the use at a time. It reports whether the budget is reached, and whether
+// that has changed.
+func (w *Watch) Look(now time.Time, use Use) (exhausted, changed bool) {
+	if w.Budget <= 0 {
+		return false, false
+	}
+	was := w.exhausted
+	w.exhausted = use.Live >= w.Budget || was && use.Live >= w.Budget/10*leftBelow
+	if use.Collections != w.collections || !was {
+		w.collections, w.collected = use.Collections, now
+	}
+	return w.exhausted, w.exhausted != was
+}
+
+// Stale reports whether garbage is to be collected, as the budget is reached and nothing
+// was collected for a while. It then reports false for as long again.
+func (w *Watch) Stale(now time.Time) bool {
+	if !w.exhausted || now.Sub(w.collected) < collectEvery {
+		return false
+	}
+	w.collected = now
+	return true
+}
