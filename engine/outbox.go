@@ -65,7 +65,7 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 			out, err = e.store.Outgoing(ctx, e.now(), room+len(sent))
 			switch {
 			case ctx.Err() != nil:
-				return nil //nolint:nilerr // whatever the store says of that
+				return nil
 			case err != nil:
 				return err
 			}
