@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"log"
+	"log" //nolint:depguard // packages use it: what they say goes to the log
 	"os"
 	"os/signal"
 	"syscall"
