@@ -31,7 +31,7 @@ func Backup(ctx context.Context, dsn, file string, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	s := &Store{file: db, readOnly: true}
+	s := &Store{file: db, readOnly: true, steps: migrations}
 	for _, opt := range opts {
 		opt(s)
 	}

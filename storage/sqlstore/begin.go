@@ -243,7 +243,7 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 	return snap, nil
 }
 
-const releaseRun = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND bell = ?`
+const releaseRun = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND wakeups = ?`
 
 // Release lets go of the run.
 func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {

@@ -135,7 +135,7 @@ type commit struct {
 	limited *storage.LimitedError // why a run was made and no more
 }
 
-const selectNewest = `SELECT o.n, coalesce(r.lane, 0) AS lane, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
+const selectNewest = `SELECT o.n, coalesce(r.bucket, 0) AS bucket, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
 
 // look finds out what has to be known of the run.
 func (c *commit) look(ctx context.Context, w *session) error {

@@ -235,11 +235,12 @@ func TestCrashImages(t *testing.T) {
 	}
 }
 
-// TestCrashInOpen kills the process and cuts the power while a database is made,
-// and while one of an earlier schema is brought to today's.
+// TestCrashInOpen kills the process and cuts the power while a database is created,
+// and while a later migration changes one.
 func TestCrashInOpen(t *testing.T) {
 	t.Parallel()
 	rng := dice(t)
+	later := sqlstore.WithMigrations(sqlstore.Later("CREATE TABLE later (n INTEGER); ALTER TABLE runs ADD COLUMN later INTEGER NOT NULL DEFAULT 7;", ""))
 	for _, from := range append(fixtures(t), "") {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "runs.db")
@@ -254,7 +255,7 @@ func TestCrashInOpen(t *testing.T) {
 				images = append(images, disk.Image())
 			}
 		})
-		shut(t, open(t, file))
+		shut(t, open(t, file, later))
 		disk.OnOp(nil)
 		for range crashes(20) {
 			at, rng := rng.IntN(len(images)), rand.New(rand.NewPCG(rng.Uint64(), 0))
@@ -262,10 +263,10 @@ func TestCrashInOpen(t *testing.T) {
 				t.Parallel()
 				crash(t, images[at], rng, func(dir string) {
 					if found := filepath.Join(dir, "runs.db"); from != "" {
-						sameAsWritten(t, from, found)
+						sameAsWritten(t, from, found, later)
 						sound(t, found)
 					} else {
-						s := open(t, found)
+						s := open(t, found, later)
 						defer shut(t, s)
 						if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
 							t.Fatal(err)

@@ -35,7 +35,7 @@ var fileDialect = &dialect{
 	spell:  func(query string) string { return query },
 	write:  "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
 	view:   "BEGIN",
-	rang:   `SELECT coalesce(max(ring), 0) FROM letters`,
+	rang:   `SELECT coalesce(max(arrival), 0) FROM messages`,
 	plain:  claimPlainOf(`IN (` + firstPlain + `)`),
 	owners: `SELECT id, host, pid, started, seen FROM owners`,
 	strike: `DELETE FROM owners WHERE id = ?`,

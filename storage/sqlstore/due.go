@@ -20,11 +20,11 @@ WHERE r.owner = '' AND r.due <= ?1 AND NOT r.hold AND (?2 = '' OR o.flow = ?2) A
     AND NOT EXISTS (SELECT 1 FROM json_each(?5) offer WHERE l.key = 'needs.' || offer.key AND l.value = offer.value))
   AND `
 	longestFirst = ` ORDER BY r.due, r.n LIMIT ?4 + 0`
-	selectDue    = loadRuns + isDue + `r.lost < 2 AND r.lane IS NULL` + longestFirst
-	selectDueIn  = loadRuns + isDue + `r.lost < 2 AND r.lane = ?6` + longestFirst
+	selectDue    = loadRuns + isDue + `r.lost < 2 AND r.bucket IS NULL` + longestFirst
+	selectDueIn  = loadRuns + isDue + `r.lost < 2 AND r.bucket = ?6` + longestFirst
 	// selectSuspects selects those whose Lost is at least storage.SuspectLost.
 	selectSuspects = loadRuns + isDue + `r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT ?4 + 0`
-	selectNextDue  = `SELECT min(due) FROM runs WHERE lane IS NULL AND due > ?`
+	selectNextDue  = `SELECT min(due) FROM runs WHERE bucket IS NULL AND due > ?`
 )
 
 // dueAsk is a storage.DueQuery as the database is asked it.

@@ -3,8 +3,37 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"testing/fstest"
 	"time"
 )
+
+// Later is the migrations with one more, for a file and for a server.
+func Later(file, server string) fs.FS {
+	all := fstest.MapFS{
+		"migrations/0012_later.sql":          {Data: []byte(file)},
+		"migrations/postgres/0012_later.sql": {Data: []byte(server)},
+	}
+	for _, name := range []string{"migrations/0011_schema.sql", "migrations/postgres/0011_schema.sql"} {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		all[name] = &fstest.MapFile{Data: text}
+	}
+	return all
+}
+
+// WithMigrations opens a file with other migrations than today's.
+func WithMigrations(files fs.FS) Option { return func(s *Store) { s.steps = files } }
+
+// MigrateWith is Migrate with other migrations than today's, on a server.
+func MigrateWith(ctx context.Context, dsn string, files fs.FS) (Schema, error) {
+	return onServer(dsn, func(s *server) (Schema, error) {
+		s.steps = files
+		return s.migrate(ctx)
+	})
+}
 
 // Hear examines whether notifications arrive, for no longer than that.
 func Hear(ctx context.Context, dsn string, patience time.Duration) error {

@@ -88,7 +88,7 @@ func TestFixtures(t *testing.T) {
 
 // sameAsWritten opens a copy of a fixture and compares what is in it with what
 // was.
-func sameAsWritten(t *testing.T, fixture, file string) {
+func sameAsWritten(t *testing.T, fixture, file string, opts ...sqlstore.Option) {
 	t.Helper()
 	golden, err := os.ReadFile(fixture[:len(fixture)-len(".db")] + ".json")
 	if err != nil {
@@ -98,7 +98,7 @@ func sameAsWritten(t *testing.T, fixture, file string) {
 	if err := json.Unmarshal(golden, &d); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(d.text(t)), string(dumpOf(t, file))); diff != "" {
+	if diff := cmp.Diff(string(d.text(t)), string(dumpOf(t, file, opts...))); diff != "" {
 		t.Errorf("what is read differs from what was written (-written +read):\n%s", diff)
 	}
 }
@@ -164,9 +164,9 @@ func (d *dump) text(t *testing.T) []byte {
 var started = time.Now()
 
 // dumpOf opens a database and returns what is in it.
-func dumpOf(t *testing.T, file string) []byte {
+func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	t.Helper()
-	s := open(t, file)
+	s := open(t, file, opts...)
 	defer shut(t, s)
 	ctx, d, errs := t.Context(), dump{}, []error(nil)
 	note := func(err error) { errs = append(errs, err) }

@@ -19,8 +19,8 @@ import (
 // reports with each answer, and nothing more is admitted. So that neither can
 // hide behind another statement, each statement goes by itself.
 const (
-	enterGuest = `INSERT INTO guests (nowhere) VALUES (0)`
-	leaveGuest = `DELETE FROM guests`
+	enterGuest = `INSERT INTO user_transactions (nowhere) VALUES (0)`
+	leaveGuest = `DELETE FROM user_transactions`
 )
 
 // usersPlanning gives users' own statements the server's settings, see planBy.

@@ -13,10 +13,10 @@ const (
 	countRun = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?, bytes = ?, undos = undos + ?,
   updated = ?, memory = coalesce(?, memory), recent = ?`
 	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
-	letGo     = `, owner = '', ` + endTrial + `, due = CASE WHEN bell = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
+	letGo     = `, owner = '', ` + endTrial + `, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
 	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
 	ifClaimed = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
-	ifFree    = ` WHERE n = ? AND fence = ? AND bell = ? AND owner = '' AND seq = ?`
+	ifFree    = ` WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?`
 	ifCounted = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
 )
 

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	insertKey = `INSERT INTO letter_keys (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	insertKey = `INSERT INTO message_keys (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING`
 	// ringRun raises the bell, and makes a run that nobody owns due.
-	ringRun = `UPDATE runs SET bell = bell + 1,
+	ringRun = `UPDATE runs SET wakeups = wakeups + 1,
   due = CASE WHEN owner = '' AND (due IS NULL OR due > ?1) THEN ?1 ELSE due END
 WHERE n = ?2`
-	insertLetter = `INSERT INTO letters (run, n, kind, path, incarnation, name, key, body, failure, sent)
-SELECT n, bell, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`
-	selectLetters = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM letters WHERE run = ? ORDER BY n`
-	selectBell    = `SELECT bell FROM runs WHERE n = ?`
-	deleteLetter  = `DELETE FROM letters WHERE run = ? AND n = ?`
+	insertLetter = `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent)
+SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`
+	selectLetters = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM messages WHERE run = ? ORDER BY n`
+	selectBell    = `SELECT wakeups FROM runs WHERE n = ?`
+	deleteLetter  = `DELETE FROM messages WHERE run = ? AND n = ?`
 )
 
 // deliver puts a letter into the box of run n, unless one of its key came before.
@@ -123,9 +123,9 @@ func readLetters(ctx context.Context, s *session, n int64, run string) ([]storag
 const (
 	// selectRung begins with the letters, which are few, and not with the owner's
 	// runs: CROSS JOIN keeps SQLite from changing the order.
-	selectRung = `SELECT o.id AS run, l.n AS bell
-FROM letters l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l.run
-WHERE l.ring > ? AND r.owner = ? ORDER BY l.ring`
+	selectRung = `SELECT o.id AS run, l.n AS wakeups
+FROM messages l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l.run
+WHERE l.arrival > ? AND r.owner = ? ORDER BY l.arrival`
 )
 
 // Rang returns which of this owner's runs were rung since. Two lookups, and one

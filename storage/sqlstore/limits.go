@@ -28,23 +28,23 @@ ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.ra
 	laneFields = `l.n, l.flow, l.labels`
 	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own; that
 	// hides the owner behind the number, or a server may begin with all runs that have none.
-	selectTraffic = `SELECT ` + laneFields + `, count(*) AS runs FROM runs r JOIN lanes l ON l.n = r.lane
-WHERE r.lane IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + laneFields
-	selectSoon = `SELECT ` + laneFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN lanes l ON l.n = r.lane
+	selectTraffic = `SELECT ` + laneFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
+WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + laneFields
+	selectSoon = `SELECT ` + laneFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN buckets l ON l.n = r.bucket
 WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + laneFields
 	// selectLanes jumps from lane to lane in which runs are due at some time.
 	selectLanes = `WITH RECURSIVE waiting (n) AS (
-  SELECT min(lane) FROM runs WHERE lane IS NOT NULL AND due IS NOT NULL
-  UNION ALL SELECT (SELECT min(lane) FROM runs WHERE lane > waiting.n AND lane IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
+  SELECT min(bucket) FROM runs WHERE bucket IS NOT NULL AND due IS NOT NULL
+  UNION ALL SELECT (SELECT min(bucket) FROM runs WHERE bucket > waiting.n AND bucket IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
 )
-SELECT ` + laneFields + `, (SELECT min(due) FROM runs WHERE lane = l.n AND due IS NOT NULL) AS due FROM waiting JOIN lanes l ON l.n = waiting.n`
-	selectLane = `SELECT ` + laneFields + ` FROM lanes l WHERE l.n = ?`
-	laneNumber = `SELECT n FROM lanes WHERE flow = ? AND labels = ?`
-	insertLane = `INSERT INTO lanes (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
-	setLane    = `UPDATE runs SET lane = ? WHERE n = ?`
+SELECT ` + laneFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND due IS NOT NULL) AS due FROM waiting JOIN buckets l ON l.n = waiting.n`
+	selectLane = `SELECT ` + laneFields + ` FROM buckets l WHERE l.n = ?`
+	laneNumber = `SELECT n FROM buckets WHERE flow = ? AND labels = ?`
+	insertLane = `INSERT INTO buckets (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
+	setLane    = `UPDATE runs SET bucket = ? WHERE n = ?`
 
-	clearLanes       = `UPDATE runs SET lane = NULL WHERE lane IS NOT NULL`
-	deleteLanes      = `DELETE FROM lanes`
+	clearLanes       = `UPDATE runs SET bucket = NULL WHERE bucket IS NOT NULL`
+	deleteLanes      = `DELETE FROM buckets`
 	selectUnfinished = `SELECT o.n, o.flow FROM origins o JOIN runs r ON r.n = o.n WHERE o.n > ? AND r.ended IS NULL ORDER BY o.n LIMIT ? + 0`
 )
 

@@ -18,21 +18,32 @@ import (
 const applicationID = 0x45626231
 
 // migrations are only ever added to. The number at the head of a name is the
-// schema's version once that step is done; the steps that a file lacks are made
-// in one transaction.
+// schema's version once that step is done. One transaction makes the steps that a
+// file lacks.
 //
 //go:embed migrations/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
-// steps returns the texts of the migrations, in order.
-func steps() ([]string, error) {
+// firstSchema is the number of the first migration. Earlier numbers belong to
+// checkouts of Ebb that were never released.
+const firstSchema = 11
+
+// unreleased returns the error for a database of such a checkout. Nothing of it is
+// changed.
+func unreleased(place string, version int64) error {
+	return fmt.Errorf("%w: %s has schema %d of a checkout from before version 0.1, which cannot be migrated: "+
+		"finish its runs with the ebb that made it, or name another database", ErrOlder, place, version)
+}
+
+// migrationTexts returns the texts of the migrations, in order.
+func migrationTexts(migrations fs.FS) ([]string, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err
 	}
 	texts := make([]string, len(names))
 	for i, name := range names {
-		text, err := migrations.ReadFile(name)
+		text, err := fs.ReadFile(migrations, name)
 		if err != nil {
 			return nil, err
 		}
@@ -70,6 +81,8 @@ func (s schema) check(file string, known int) error {
 		return fmt.Errorf("%w: %s belongs to another program (application id %#x): name another file", ErrForeign, file, uint32(s.application))
 	case s.version < 1:
 		return fmt.Errorf("%w: %s says that its schema is %d", storage.ErrCorrupt, file, s.version)
+	case s.version < firstSchema:
+		return unreleased(file, s.version)
 	case s.version > int64(known):
 		return fmt.Errorf("%w: %s (schema %d; this one knows %d): use that or newer", ErrNewer, file, s.version, known)
 	}
@@ -78,8 +91,8 @@ func (s schema) check(file string, known int) error {
 
 // migrate brings the file to the newest schema. The caller has the turn to
 // write.
-func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
-	texts, err := steps()
+func migrate(ctx context.Context, file string, conn *sqlx.Conn, migrations fs.FS) error {
+	texts, err := migrationTexts(migrations)
 	if err != nil {
 		return err
 	}
@@ -87,7 +100,8 @@ func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
 	if err != nil {
 		return err
 	}
-	if err := s.check(file, len(texts)); err != nil {
+	newest := firstSchema - 1 + len(texts)
+	if err := s.check(file, newest); err != nil {
 		return err
 	}
 	if s.empty() {
@@ -102,26 +116,29 @@ func migrate(ctx context.Context, file string, conn *sqlx.Conn) error {
 	if err := run(ctx, conn, "PRAGMA journal_mode = WAL", "SELECT count(*) FROM sqlite_schema"); err != nil {
 		return err
 	}
-	if int(s.version) == len(texts) {
+	if int(s.version) == newest {
 		return nil
 	}
-	if err := migrateFrom(ctx, conn, texts, int(s.version)); err != nil {
-		return fmt.Errorf("migrate from schema %d to %d: %w", s.version, len(texts), err)
+	if !s.empty() {
+		texts = texts[s.version-firstSchema+1:]
+	}
+	if err := migrateTo(ctx, conn, newest, texts); err != nil {
+		return fmt.Errorf("migrate from schema %d to %d: %w", s.version, newest, err)
 	}
 	return nil
 }
 
-// migrateFrom makes all steps in one transaction, so that nobody finds a file in
-// between.
-func migrateFrom(ctx context.Context, conn *sqlx.Conn, texts []string, version int) error {
+// migrateTo makes the steps to a version in one transaction, so that no process finds
+// a file in between.
+func migrateTo(ctx context.Context, conn *sqlx.Conn, version int, texts []string) error {
 	if err := run(ctx, conn, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	err := run(ctx, conn, texts[version:]...)
+	err := run(ctx, conn, texts...)
 	if err == nil {
 		err = run(ctx, conn,
 			"PRAGMA application_id = "+strconv.Itoa(applicationID),
-			"PRAGMA user_version = "+strconv.Itoa(len(texts)))
+			"PRAGMA user_version = "+strconv.Itoa(version))
 	}
 	failpoint.Hit("sqlstore.migrate")
 	if err == nil {

@@ -25,7 +25,8 @@ type Store struct {
 	file      string  // "" on a server
 	server    *server // nil for a file
 	readOnly  bool
-	shared    bool // a new file is for all who may write to its folder
+	steps     fs.FS // the migrations
+	shared    bool  // a new file is for all who may write to its folder
 	log       hclog.Logger
 	lease     time.Duration
 	owner     storage.Owner
@@ -74,7 +75,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file, log: hclog.NewNullLogger()}
+	s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations, log: hclog.NewNullLogger()}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -123,18 +124,19 @@ func (s *Store) inspect(ctx context.Context, mode string) error {
 	if err != nil {
 		return err
 	}
-	texts, err := steps()
+	texts, err := migrationTexts(s.steps)
 	if err != nil {
 		return err
 	}
+	newest := firstSchema - 1 + len(texts)
 	if s.readOnly && found.empty() {
 		return fmt.Errorf("%w: %s is empty", ErrForeign, s.file)
 	}
-	if err := found.check(s.file, len(texts)); err != nil {
+	if err := found.check(s.file, newest); err != nil {
 		return err
 	}
-	if s.readOnly && found.version < int64(len(texts)) {
-		return fmt.Errorf("%w: %s (schema %d; this one reads %d): open it once for writing", ErrOlder, s.file, found.version, len(texts))
+	if s.readOnly && found.version < int64(newest) {
+		return fmt.Errorf("%w: %s (schema %d; this one reads %d): open it once for writing", ErrOlder, s.file, found.version, newest)
 	}
 	return nil
 }
@@ -292,7 +294,7 @@ func (s *Store) prepare(ctx context.Context, w *session) error {
 		if err := s.settle(ctx, w); err != nil {
 			return err
 		}
-		return migrate(ctx, s.file, w.conn)
+		return migrate(ctx, s.file, w.conn, s.steps)
 	})
 }
 

@@ -68,7 +68,10 @@ func TestRefusedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-		}, sqlstore.ErrNewer, "(schema 99; this one knows 9): use that or newer"},
+		}, sqlstore.ErrNewer, "(schema 99; this one knows 11): use that or newer"},
+		{"a checkout that was never released", func(t *testing.T, file string) {
+			execute(t, file, "PRAGMA application_id = 0x45626231", "PRAGMA user_version = 10", "CREATE TABLE runs (n INTEGER)")
+		}, sqlstore.ErrOlder, "has schema 10 of a checkout from before version 0.1, which cannot be migrated: finish its runs"},
 		{"a folder", func(t *testing.T, file string) {
 			if err := os.Mkdir(file, 0o777); err != nil {
 				t.Fatal(err)

@@ -28,10 +28,10 @@ const (
 	sawNothing = "3:3:"
 
 	// serverRung looks for the run of each letter, as a join may begin with all runs.
-	serverRung = `SELECT (SELECT o.id FROM origins o WHERE o.n = l.run) AS run, l.n AS bell FROM letters l
-WHERE l.ring >= ? AND NOT pg_visible_in_snapshot(CAST(CAST(l.ring AS TEXT) AS xid8), CAST(CAST(? AS TEXT) AS pg_snapshot))
+	serverRung = `SELECT (SELECT o.id FROM origins o WHERE o.n = l.run) AS run, l.n AS wakeups FROM messages l
+WHERE l.arrival >= ? AND NOT pg_visible_in_snapshot(CAST(CAST(l.arrival AS TEXT) AS xid8), CAST(CAST(? AS TEXT) AS pg_snapshot))
   AND (SELECT r.owner FROM runs r WHERE r.n = l.run) = ?
-ORDER BY l.ring, l.n`
+ORDER BY l.arrival, l.n`
 )
 
 // since answers Rang.

@@ -43,9 +43,9 @@ type runRow struct {
 	Fence     int64  `db:"fence"`
 	Claim     string `db:"claim"`
 	Owner     string `db:"owner"`
-	Bell      int64  `db:"bell"`
+	Bell      int64  `db:"wakeups"`
 	Due       moment `db:"due"`
-	Lane      int64  `db:"lane"`
+	Lane      int64  `db:"bucket"`
 	State     uint8  `db:"state"`
 	Outcome   uint8  `db:"outcome"`
 	Undone    uint8  `db:"undone"`
@@ -83,12 +83,12 @@ const (
 	selectRuns = `SELECT ` + runColumns + fromRuns
 	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.root, o.depth, o.trace, o.job, o.created, o.input_ref, o.input, o.attrs, o.secrets,
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
-  r.updated, r.fence, r.claim, r.owner, r.bell, r.due, coalesce(r.lane, 0) AS lane,
+  r.updated, r.fence, r.claim, r.owner, r.wakeups, r.due, coalesce(r.bucket, 0) AS bucket,
   r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost, r.proof, r.trial, r.died, r.died_by,
   CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN 1 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN 2 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM settled WHERE run = r.n) THEN 4 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM letters WHERE run = r.n) THEN 8 ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM messages WHERE run = r.n) THEN 8 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM tokens WHERE run = r.n AND state = 0) THEN 16 ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM timers WHERE run = r.n) THEN 32 ELSE 0 END AS has`
 	fromRuns = `
@@ -404,7 +404,7 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 
 // dueNumbers are the runs that are due, by the index of those in lanes and by that
 // of the others.
-const dueNumbers = `SELECT n FROM runs WHERE lane IS NULL AND due <= ? UNION ALL SELECT n FROM runs WHERE lane IS NOT NULL AND due <= ?`
+const dueNumbers = `SELECT n FROM runs WHERE bucket IS NULL AND due <= ? UNION ALL SELECT n FROM runs WHERE bucket IS NOT NULL AND due <= ?`
 
 const selectState = `SELECT r.n, r.state, r.owner, o.root FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = ?`
 
@@ -418,8 +418,8 @@ var deleteAll = [...]string{
 	`DELETE FROM payloads WHERE run = ?`,
 	`DELETE FROM timers WHERE run = ?`,
 	`DELETE FROM tokens WHERE run = ?`,
-	`DELETE FROM letters WHERE run = ?`,
-	`DELETE FROM letter_keys WHERE run = ?`,
+	`DELETE FROM messages WHERE run = ?`,
+	`DELETE FROM message_keys WHERE run = ?`,
 	`DELETE FROM transactions WHERE run = ?`,
 	`DELETE FROM origins WHERE n = ?`,
 	`DELETE FROM runs WHERE n = ?`,

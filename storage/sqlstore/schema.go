@@ -53,12 +53,12 @@ func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
 	if err != nil {
 		return Schema{}, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file}
+	s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations}
 	found, err := s.found(ctx)
 	if err != nil {
 		return Schema{}, failed(file, "open", err)
 	}
-	return schemaAt(file, found.version, "migrations")
+	return schemaAt(file, found.version, migrations, "migrations")
 }
 
 // Migrate brings the database that the DSN names to the schema that this Ebb
@@ -81,9 +81,13 @@ func Migrate(ctx context.Context, dsn string) (Schema, error) {
 	return before, s.Close() //nolint:contextcheck // what is open is closed, whatever became of ctx
 }
 
-// schemaAt returns the schema of a place, with the steps in a folder that it lacks.
-func schemaAt(place string, version int64, folder string) (Schema, error) {
+// schemaAt returns the schema of a place, with the migrations in a folder that it lacks. It returns [ErrOlder] for a schema that
+// cannot be migrated.
+func schemaAt(place string, version int64, migrations fs.FS, folder string) (Schema, error) {
 	s := Schema{Place: place, Version: version}
+	if version > 0 && version < firstSchema {
+		return s, unreleased(place, version)
+	}
 	names, err := fs.Glob(migrations, folder+"/*.sql")
 	if err != nil {
 		return s, err
@@ -98,7 +102,7 @@ func schemaAt(place string, version int64, folder string) (Schema, error) {
 		if m.Version <= version {
 			continue
 		}
-		text, err := migrations.ReadFile(name)
+		text, err := fs.ReadFile(migrations, name)
 		if err != nil {
 			return s, err
 		}
@@ -176,7 +180,7 @@ func (s *server) look(ctx context.Context) (Schema, error) {
 
 // judge refuses a schema that a newer Ebb made.
 func (s *server) judge(version int64, by string) (Schema, error) {
-	found, err := schemaAt(s.place, version, serverSteps)
+	found, err := schemaAt(s.place, version, s.steps, serverSteps)
 	for i := range found.Pending {
 		m := &found.Pending[i]
 		m.SQL = s.prelude() + m.SQL + fmt.Sprintf("\nINSERT INTO migrations (version, name, made_by) VALUES (%d, %s, %s);\n",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"strconv"
@@ -51,6 +52,7 @@ type server struct {
 	config    *pgx.ConnConfig
 	place     string // for people: without user and password
 	schema    string // in which Ebb's tables are
+	steps     fs.FS  // the migrations
 	guestIdle string // how long users' transactions may do nothing; "" as long as all others
 	path      string // the search path that users' own statements have
 	lease     time.Duration
@@ -70,7 +72,7 @@ func serverOf(dsn string) (*server, error) {
 	if err != nil {
 		return nil, errors.New("sqlstore: the DSN is no URL: give postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters escaped")
 	}
-	s := &server{schema: defaultSchema, lease: DefaultLease}
+	s := &server{schema: defaultSchema, steps: migrations, lease: DefaultLease}
 	q := u.Query()
 	if name := q.Get("schema"); name != "" {
 		s.schema = name

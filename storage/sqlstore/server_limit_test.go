@@ -66,7 +66,7 @@ WHERE locktype = 'relation' AND NOT granted AND application_name = $1)`, postgre
 		t.Fatal(err)
 	}
 	var counted int
-	if err := admin.QueryRow(t.Context(), `SELECT count(*) FROM runs WHERE lane IS NOT NULL`).Scan(&counted); err != nil || counted != 2 {
+	if err := admin.QueryRow(t.Context(), `SELECT count(*) FROM runs WHERE bucket IS NOT NULL`).Scan(&counted); err != nil || counted != 2 {
 		t.Errorf("the limit counts %d runs of 2 (%v)", counted, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
@@ -44,45 +43,26 @@ func TestServerMigrate(t *testing.T) {
 	shut(t, s)
 }
 
-// TestServerMigrateFilled brings a database of schema 6 with work and jobs in it to the
-// newest: the work is taken, which has no limits, and the jobs are counted.
+// TestServerMigrateFilled makes a later migration in a database that holds a run.
 func TestServerMigrateFilled(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.DSN(t)
-	before, err := sqlstore.SchemaOf(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range before.Pending {
-		if m.Version <= 6 {
-			postgrestest.Exec(t, dsn, "BEGIN; "+m.SQL+"COMMIT;")
-		}
-	}
-	if _, err := sqlstore.Open(t.Context(), dsn); !errors.Is(err, sqlstore.ErrOlder) {
-		t.Errorf("Open of schema 6: %v", err)
-	}
-	postgrestest.Exec(t, dsn, "BEGIN; SET LOCAL search_path = "+postgrestest.Schema(t, dsn)+`;
-INSERT INTO origins (n, created, input_ref, id, flow, definition, structure, parent, trace) VALUES (7, 1, 0, 'r', 'f', '', '', '', '');
-INSERT INTO runs (n, updated, state, started) VALUES (7, 1, 1, 1);
-INSERT INTO tokens (run, incarnation, attempt, heartbeat, beat, state, id, path, worker, queue, work) VALUES (7, 0, 1, 0, 5, 0, 't', 'a', '', 'q', '\x00');
-INSERT INTO jobs (version, priority, created, state, id, run, flow) SELECT 0, 0, 1, i % 3, 'j' || i, '', 'f' FROM generate_series(0, 29) AS i;
-COMMIT;`)
-	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
-		t.Fatal(err)
-	}
+	dsn := migrated(t)
 	s := openServer(t, dsn)
-	defer shut(t, s)
-	found, err := s.Token(t.Context(), "t")
-	if limit, _ := found.Due(); err != nil || limit != storage.NoLimit || !found.Since.IsZero() {
-		t.Errorf("the token is %+v (%v)", found, err)
+	if err := s.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
+		t.Fatal(err)
 	}
-	taken, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "w", Lease: time.Minute})
-	if err != nil || taken.ID != "t" || taken.Since.IsZero() {
-		t.Errorf("taken %+v (%v)", taken, err)
+	shut(t, s)
+	later := sqlstore.Later("", "CREATE TABLE later (n BIGINT); INSERT INTO later SELECT count(*) FROM runs;")
+	before, err := sqlstore.MigrateWith(t.Context(), dsn, later)
+	if err != nil || before.Version != 11 || before.Newest != 12 || len(before.Pending) != 1 {
+		t.Fatalf("before: %+v, %v", before, err)
 	}
-	counts, err := s.JobCounts(t.Context())
-	if err != nil || len(counts) != 2 || counts[0].Jobs != 10 || counts[1].Jobs != 10 {
-		t.Errorf("there are %+v (%v)", counts, err)
+	var runs int64
+	if err := postgrestest.Connect(t, dsn).QueryRow(t.Context(), `SELECT n FROM later`).Scan(&runs); err != nil || runs != 1 {
+		t.Errorf("the migration saw %d runs, %v", runs, err)
+	}
+	if _, err := sqlstore.Open(t.Context(), dsn); !errors.Is(err, sqlstore.ErrNewer) {
+		t.Errorf("Open of a later schema: %v", err)
 	}
 }
 
@@ -163,6 +143,8 @@ func TestServerRefused(t *testing.T) {
 	t.Parallel()
 	newer := migrated(t)
 	postgrestest.Exec(t, newer, `INSERT INTO migrations (version, name, made_by) VALUES (1000, 'to come', 'v9.9.9')`)
+	unreleased := migrated(t)
+	postgrestest.Exec(t, unreleased, `UPDATE migrations SET version = 10`)
 	foreign := postgrestest.DSN(t)
 	schema := postgrestest.Schema(t, foreign)
 	postgrestest.Exec(t, foreign, "CREATE SCHEMA "+schema+"; CREATE TABLE "+schema+".runs (n BIGINT)")
@@ -172,6 +154,7 @@ func TestServerRefused(t *testing.T) {
 		says string
 	}{
 		{newer, sqlstore.ErrNewer, "schema 1000, made by ebb v9.9.9"},
+		{unreleased, sqlstore.ErrOlder, "has schema 10 of a checkout from before version 0.1"},
 		{foreign, sqlstore.ErrForeign, "schema=NAME"},
 	} {
 		_, opened := sqlstore.Open(t.Context(), c.dsn)

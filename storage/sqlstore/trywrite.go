@@ -62,7 +62,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		if err != nil {
 			return err
 		}
-		s := &Store{place: file, dialect: fileDialect, file: file, log: hclog.NewNullLogger()}
+		s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations, log: hclog.NewNullLogger()}
 		if err := s.openGates(); err != nil {
 			return err
 		}

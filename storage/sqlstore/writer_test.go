@@ -387,41 +387,41 @@ func read(t *testing.T, file string) {
 	}))
 }
 
-// TestMigrations opens a database of each earlier version.
+// TestMigrations opens an empty file, and a database that lacks the last migration.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
-	texts, err := steps()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for version := range len(texts) + 1 {
-		file := filepath.Join(t.TempDir(), "runs.db")
-		db, err := connect(file, "rwc")
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := db.Connx(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if version > 0 {
-			if err := migrateFrom(t.Context(), conn, texts[:version], 0); err != nil {
+	for name, before := range map[string]bool{"empty": false, "of the schema before": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "runs.db")
+			if before {
+				s := openFile(t, file)
+				if err := s.Commit(t.Context(), beginRun(t, s, "a"), nth(0)); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			later := Later("CREATE TABLE later (n INTEGER); INSERT INTO later SELECT count(*) FROM runs;", "")
+			s, err := Open(t.Context(), file, WithMigrations(later))
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if err := errors.Join(conn.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		s := openFile(t, file)
-		if err := s.Commit(t.Context(), beginRun(t, s, "a"), nth(0)); err != nil {
-			t.Errorf("from version %d: %v", version, err)
-		}
-		var got int64
-		if err := s.writer.session.conn.GetContext(t.Context(), &got, "PRAGMA user_version"); err != nil || got != int64(len(texts)) {
-			t.Errorf("from version %d: now at %d, %v", version, got, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+			if err := s.Commit(t.Context(), beginRun(t, s, "b"), nth(0)); err != nil {
+				t.Error(err)
+			}
+			var version, runs int64
+			conn := s.writer.session.conn
+			if err := errors.Join(
+				conn.GetContext(t.Context(), &version, "PRAGMA user_version"),
+				conn.GetContext(t.Context(), &runs, "SELECT n FROM later"),
+			); err != nil || version != 12 || runs == 1 != before {
+				t.Errorf("now at %d, where there were %d runs, %v", version, runs, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
