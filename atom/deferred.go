@@ -27,7 +27,7 @@ type Deferral struct {
 
 // Deferrable lets a task answer [ErrDeferred]. Each of its attempts has a
 // [Token], which is stored before Execute is called, and with which the store
-// ends the attempt, once (storage.Letterbox: EndToken, Beat). An attempt that is
+// ends the attempt, once (storage.Inbox: EndToken, Beat). An attempt that is
 // called again because its process died has the token that it had. One whose
 // token is used before Execute returns ends with that, whatever Execute returns.
 // An Execute that returns a result, or another error, ends the attempt itself.
@@ -42,8 +42,8 @@ func (a *Atom) Deferral() *Deferral { return a.deferral }
 func Token(ctx context.Context) string { return CurrentCall(ctx).Token }
 
 // Awaits returns a task that calls nobody and ends when the run is sent a signal
-// of that name: a storage.Letter, whose body is the result. It fails when the
-// letter carries a failure. A signal that came before is not lost, and one ends
+// of that name: a storage.Message, whose body is the result. It fails when the
+// message carries a failure. A signal that came before is not lost, and one ends
 // one task. The body is not looked at: what is no T fails whoever reads it. There
 // is no token, so nobody can be heard of meanwhile: a Heartbeat means nothing.
 func Awaits[T any](name, signal string, d Deferral, opts ...Option) *Atom {

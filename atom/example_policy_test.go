@@ -53,7 +53,7 @@ func ExampleIfRevertFails() {
 	fmt.Println(errors.Is(err, engine.ErrSuspended), res.Run.Failure)
 
 	// Somebody called the hotel: the room is cancelled.
-	res, _ = eng.Order(ctx, "trip-1", engine.Skip("book"))
+	res, _ = eng.Command(ctx, "trip-1", engine.Skip("book"))
 	fmt.Println(res.Run.State)
 	// Output:
 	// cancel the room

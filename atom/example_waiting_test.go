@@ -53,7 +53,7 @@ func ExampleAwaits() {
 	eng, err := engine.New(paid)
 	check(err)
 	check(eng.Start(ctx, "order-1"))
-	check(eng.Store().Send(ctx, storage.Letter{
+	check(eng.Store().Send(ctx, storage.Message{
 		Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("receipt 17"),
 		Key: "bank-transfer-99", // sent again under this key, it counts once
 	}))

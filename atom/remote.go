@@ -39,24 +39,24 @@ func (w work) Queue(_ *Call) string { return w.kind }
 // [ScheduleToStart] that wait and [StartToClose] the work; a Heartbeat of
 // [Deferrable] counts from when a worker has taken it.
 func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
-	return newTyped(name, &typed[In, Out]{task: elsewhere[In, Out]{do: kind}}, opts)
+	return newTyped(name, &typed[In, Out]{task: external[In, Out]{do: kind}}, opts)
 }
 
 // RemotePair is [Remote] with an undo, which is work of the kind undo. It may be
 // the same kind: a worker is told that it reverts, and what became of what is
 // undone.
 func RemotePair[In, Out any](name, kind, undo string, opts ...Option) *Atom {
-	e := elsewhere[In, Out]{do: kind, undo: undo}
+	e := external[In, Out]{do: kind, undo: undo}
 	return newTyped(name, &typed[In, Out]{task: e, reverter: e}, opts)
 }
 
 // elsewhere is what stands in a typed task for those who do its work.
-type elsewhere[In, Out any] struct{ do, undo string }
+type external[In, Out any] struct{ do, undo string }
 
-func (elsewhere[In, Out]) Execute(context.Context, In) (out Out, err error) { return out, errNotHere }
-func (elsewhere[In, Out]) Revert(context.Context, In, Outcome[Out]) error   { return errNotHere }
+func (external[In, Out]) Execute(context.Context, In) (out Out, err error) { return out, errNotHere }
+func (external[In, Out]) Revert(context.Context, In, Outcome[Out]) error   { return errNotHere }
 
-func (e elsewhere[In, Out]) queue(c *Call) string {
+func (e external[In, Out]) queue(c *Call) string {
 	if c.Revert {
 		return e.undo
 	}

@@ -106,7 +106,7 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 	// What is named in between belongs to those whom the conductor's own options must not be undone by.
 	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
 	own = append(own, engine.WithStore(store), engine.WithCatalog(c.catalog), engine.WithSlots(c.slots), engine.WithDrain(c.drain),
-		engine.WithOffers(c.offers), engine.WithIntake(c.takeIn))
+		engine.WithOffers(c.offers), engine.WithSource(c.takeIn))
 	eng, err := engine.New(flow.Linear("conductor"), own...)
 	if err != nil {
 		return nil, fmt.Errorf("conductor: %w", err)
@@ -266,7 +266,7 @@ func (c *Conductor) prepare(ctx context.Context, j *storage.Job) (fresh engine.F
 		opts = append(opts, engine.Input(j.Input))
 	}
 	c.log.Debug("job begins", "job", j.ID, "flow", j.Flow, "run", j.Run)
-	return eng.Fresh(j.Run, opts...)
+	return eng.NewRun(j.Run, opts...)
 }
 
 // starter returns an engine that makes runs of a flow.

@@ -167,8 +167,8 @@ func (d *driver) demanded(now time.Time) (why, err error) {
 	}
 	ctx, cancel := context.WithTimeout(d.storing, assurance)
 	defer cancel()
-	_, letters, err := d.e.store.Bell(ctx, d.claim.Run)
-	if err == nil && slices.ContainsFunc(letters, func(l storage.Letter) bool { _, is := ordered(&l); return is }) {
+	_, messages, err := d.e.store.Messages(ctx, d.claim.Run)
+	if err == nil && slices.ContainsFunc(messages, func(l storage.Message) bool { _, is := ordered(&l); return is }) {
 		return errUnheeded, nil
 	}
 	return nil, err
@@ -191,7 +191,7 @@ func (d *driver) abandon(why error) error {
 // what is wanted of it. Its language is not asked any more what it says to the end of
 // the run.
 func (e *Engine) goOnWithout(ctx context.Context, d *driver, opts []RunOption) (*Result, error) {
-	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(lift); return is })
+	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(ignoreSuspend); return is })
 	next, snap, err := e.begun(ctx, d.claim.Run, e.store.Seize, opts)
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 	eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0))
 	err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }, func(stop context.CancelFunc) {
 		<-lang.began
-		if err := s.Send(t.Context(), storage.Letter{Run: "run", Kind: "event", Name: "x"}); err != nil {
+		if err := s.Send(t.Context(), storage.Message{Run: "run", Kind: "event", Name: "x"}); err != nil {
 			t.Error(err)
 		}
 		time.Sleep(1500 * time.Millisecond) // longer than an answer may take that is not wanted

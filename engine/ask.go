@@ -232,7 +232,7 @@ func (d *driver) recall(path string) (flow.Past, bool, error) {
 func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
 
 // undoAsk returns the question what the task that undoes a node is to be given.
-func (d *driver) undoAsk(cmd *scheduler.Command, wanted *life) *flow.UndoAsk {
+func (d *driver) undoAsk(cmd *scheduler.Command, wanted *callContext) *flow.UndoAsk {
 	run, spec := d.about, cmd.Node.Spec
 	return &flow.UndoAsk{
 		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.now,

@@ -96,7 +96,7 @@ func reached(name string, most int64, what string) *atom.Failure {
 // count counts an answer of a language, or returns which limit keeps the run from
 // following it.
 func (d *driver) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
-	if asked.Cause.Kind == flow.Stopped || d.s.Doomed() {
+	if asked.Cause.Kind == flow.Stopped || d.s.IsEnding() {
 		return nil
 	}
 	l, done := &d.e.limits, d.head.Iterations+max(g.Steps, 1)
@@ -149,7 +149,7 @@ func (d *driver) join(child *storage.Run) (*atom.Failure, error) {
 func (d *driver) restrain() error {
 	if f := d.barren; f != nil {
 		d.barren = nil
-		if !d.s.Doomed() {
+		if !d.s.IsEnding() {
 			return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
 		}
 	}
@@ -160,7 +160,7 @@ func (d *driver) restrain() error {
 	l := &d.e.limits
 	var f *atom.Failure
 	switch {
-	case d.s.Doomed():
+	case d.s.IsEnding():
 	case d.head.Iterations > l.Iterations:
 		f = l.outgrown()
 	case d.head.Bytes > l.Bytes:

@@ -220,7 +220,7 @@ func (d *driver) keepTimer(path string, kind storage.TimerKind, due time.Time) {
 // flush commits what was gathered, then tells of it. The run is owned afterwards.
 func (d *driver) flush() error {
 	if !d.dirty && d.owns() {
-		d.foster()
+		d.childRun()
 		return nil
 	}
 	d.head.Time = d.now
@@ -235,7 +235,7 @@ func (d *driver) flush() error {
 	d.forgetTaken()
 	d.renew()
 	d.announce()
-	d.foster()
+	d.childRun()
 	return d.heed()
 }
 
@@ -244,7 +244,9 @@ func (d *driver) flush() error {
 const maxEntries = 1000
 
 // room reports whether the checkpoint may grow further.
-func (d *driver) room() bool { return d.lines < maxEntries && d.head.Bytes-d.settled < maxGathered }
+func (d *driver) emptyCheckpoint() bool {
+	return d.lines < maxEntries && d.head.Bytes-d.settled < maxGathered
+}
 
 // renew empties the checkpoint and keeps its room.
 func (d *driver) renew() {

@@ -1,213 +1,241 @@
 package engine
 
 import (
-	"math/rand/v2"
+	"context"
+	"errors"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// feed gives an event to the scheduler and does what it asks for, until it asks
-// for nothing more.
-func (d *driver) feed(ev scheduler.Event) error {
-	if err := d.broken.Load(); err != nil {
+// An Order is what an operator wants of a run; one of the functions below makes
+// it. It goes by message, so it reaches the run whoever owns it. The message is
+// there until the order has been followed: when the owner dies before that, the
+// next one follows it, and an order can be followed twice without harm. Orders
+// are followed in the order in which they came.
+type Command struct {
+	kind string
+	path string
+	why  *atom.Failure
+	body commandBody
+	err  error
+}
+
+// commandBody is what else an order says, as its message carries it.
+type commandBody struct {
+	Undo  bool                  `json:"undo,omitempty"`
+	Input map[string]atom.Value `json:"input,omitempty"`
+}
+
+// The kinds of messages that are orders.
+const (
+	messageSuspend     = "suspend"
+	messageCancel      = "cancel"
+	messageRevertTo    = "revert-to"
+	messageRetry       = "retry"
+	messageRetryRevert = "retry-revert"
+	messageSkip        = "skip"
+)
+
+// Hold lets a run come to rest: what executes ends by itself, nothing more is
+// started. It stays suspended, also where runs are served, until it is run again.
+// It is refused when the run has ended. See [Suspend], which needs no engine.
+func Hold() Command { return Command{kind: messageSuspend} }
+
+// Cancel ends a run and undoes what it did: what executes is cancelled, then all
+// is reverted, but for what a point of no return keeps. A run that has succeeded
+// is undone too. The run's outcome is Cancelled; why is kept as its failure, under
+// [atom.CodeCancelled], and [Engine.Command] returns it within *[RevertedError], or
+// within *[FailedError] when nothing was undone or undoing failed. It is refused
+// when the run is REVERTED.
+func Cancel(why string) Command {
+	return Command{kind: messageCancel, why: cancelled(why), body: commandBody{Undo: true}}
+}
+
+// CancelWith is [Cancel] with a failure of the caller's own.
+func CancelWith(why *atom.Failure) Command {
+	return Command{kind: messageCancel, why: why, body: commandBody{Undo: true}}
+}
+
+// Abandon ends a run and leaves what it did as it is: what executes is
+// cancelled, and nothing is undone, or nothing more. The run ends FAILURE with
+// the outcome Cancelled, and [Engine.Command] returns *[FailedError]. It is refused
+// when the run is REVERTED.
+func Abandon(why string) Command { return Command{kind: messageCancel, why: cancelled(why)} }
+
+// AbandonWith is [Abandon] with a failure of the caller's own.
+func AbandonWith(why *atom.Failure) Command { return Command{kind: messageCancel, why: why} }
+
+// RevertTo undoes all that came after the atom, which itself stays done, and
+// lets the run come to rest there. Run it again, and it goes forward from there.
+// What does not depend on the atom, directly or not, is left as it is. The run is
+// held, and [Engine.Command] returns [ErrSuspended]. It is refused when there is no
+// such atom, or when a point of no return is in the way.
+//
+// A run of a language goes back to an entry of its undo stack, and ends there:
+// FAILURE, with the outcome Cancelled. It is refused for a path that is not on the
+// stack, see [Engine.Preview].
+func RevertTo(path string) Command { return Command{kind: messageRevertTo, path: path} }
+
+// RetryFrom lets a run go on from the atom, whatever its end was: the atom and
+// all that came after it is undone, as far as it was done, and runs again, as new
+// incarnations. With no path it goes on from where it failed: what is done, and
+// depends on nothing that is not, stays done. Inputs replace those of the same
+// name; the others stay. [Engine.Command] returns as [Engine.Run] does. It is
+// refused when there is no such atom, when a point of no return is in the way, and
+// for runs of languages.
+func RetryFrom(path string, inputs ...InputOption) Command {
+	o := Command{kind: messageRetry, path: path}
+	b := beginning{inputs: map[string]atom.Value{}}
+	for _, in := range inputs {
+		if err := in.begin(&b); err != nil {
+			o.err = err
+		}
+	}
+	o.body.Input = b.inputs
+	return o
+}
+
+// RetryRevert tries again what could not be undone, with all the attempts that
+// its policy gives: the atom, or with no path all of it; then the undoing goes on.
+// It is refused when no revert of the run, or not that one, has failed.
+func RetryRevert(path string) Command { return Command{kind: messageRetryRevert, path: path} }
+
+// Skip counts an atom that could not be undone as undone, because somebody has
+// cleaned up by hand; then the undoing goes on. In a run of a language it is the
+// one that the undoing came to a stop at, and the path may be left out. It is
+// refused when the revert of that atom has not failed.
+func Skip(path string) Command { return Command{kind: messageSkip, path: path} }
+
+func cancelled(why string) *atom.Failure {
+	return &atom.Failure{Code: atom.CodeCancelled, Message: why}
+}
+
+var errNoCommand = errors.New("engine: the order is empty; make one with engine.Cancel, engine.RetryFrom and their like")
+
+// ErrRefused is returned, wrapped, when an order makes no sense for a run as it
+// is. The run is left so. The error says why.
+var ErrRefused = errors.New("engine: the order cannot be followed")
+
+// Send gives an order to a run, whoever owns it, and does not wait for it. A run
+// that nobody owns follows it when somebody serves or runs it. Whether the order
+// makes sense is found out only then: one that does not is dropped, and logged.
+// Send returns an error that wraps [storage.ErrNotFound] when there is no such
+// run, and that of an input which does not encode.
+func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
+	l, err := o.message(run)
+	if err != nil {
 		return err
 	}
-	defer func(outer bool) { d.feeding = outer }(d.feeding)
-	d.feeding = true
-	switch ev.Kind {
-	case scheduler.Completed, scheduler.Fired, scheduler.Told:
-		d.head.Waited = d.head.Iterations
-	default:
+	return store.Send(ctx, l)
+}
+
+func (o *Command) message(run string) (storage.Message, error) {
+	if o.err != nil {
+		return storage.Message{}, o.err
 	}
-	for again := true; again; {
-		d.tick()
-		ev.Failure = ev.Failure.Bounded()
-		ev.Now, ev.Random = d.now, rand.Float64() //nolint:gosec // only spreads waits
-		again = false
-		cmds := d.s.Step(ev)
-		d.moved = d.moved || len(cmds) > 0
-		d.whole = d.grows() || ev.Order != nil || ev.Kind == scheduler.Reset ||
-			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
-		for i := range cmds {
-			if d.whole && asks(cmds[i].Op) {
-				if err := d.endWhole(); err != nil {
-					return err
-				}
-			}
-			next, asked, err := d.do(&cmds[i])
-			if err != nil {
-				return err
-			}
-			if asked {
-				ev, again, d.stale = next, true, true
+	if o.kind == "" {
+		return storage.Message{}, errNoCommand
+	}
+	body, err := atom.Encode(o.body)
+	return storage.Message{Run: run, Kind: o.kind, Path: o.path, Failure: o.why, Body: body}, err
+}
+
+// Order gives an order to a run and returns when the run has come to rest, as
+// [Engine.Run] does, with the same errors. When somebody else owns the run it
+// waits for them; when they die it goes on itself. When ctx ends meanwhile it
+// returns [ErrStopped]; an order that was given is followed all the same, by
+// whoever has the run. It returns an error that wraps [ErrRefused] when the order
+// makes no sense for the run as it is, which then stays so, and *[StoreError],
+// which wraps [storage.ErrNotFound] when there is no such run.
+func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, error) {
+	if _, err := o.message(id); err != nil {
+		return nil, err
+	}
+	if o.kind == messageSuspend {
+		run, err := Suspend(ctx, e.store, id)
+		if err != nil {
+			return nil, err
+		}
+		return e.result(ctx, &run, nil)
+	}
+	for {
+		res, err := e.take(ctx, id, &o)
+		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
+			return res, err
+		}
+		if o.kind != "" { // sent once
+			if err := e.send(ctx, id, &o); err != nil {
+				return nil, err
 			}
 		}
-		if err := d.endWhole(); err != nil {
+		run, err := WhileOwned(ctx, e.store, id)
+		if err != nil {
+			return nil, err
+		}
+		if done, err := e.followed(ctx, &run); done || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return e.result(ctx, &run, nil)
+		}
+	}
+}
+
+// send gives an order to the owner of a run, unless it makes no sense for the
+// run as it is.
+func (e *Engine) send(ctx context.Context, id string, o *Command) error {
+	if o.kind != messageCancel { // that makes sense always, and the run may be large
+		d, _, err := e.look(ctx, id)
+		if err != nil {
+			return err
+		}
+		defer d.release()
+		if err := d.refuse(o); err != nil {
 			return err
 		}
 	}
+	if err := Send(ctx, e.store, id, *o); err != nil {
+		return wrapStore(id, err)
+	}
+	*o = Command{}
 	return nil
 }
 
-// endWhole ends what must be committed as a whole also under Each: in a growing
-// flow an event is kept with all that followed from it, or not at all.
-func (d *driver) endWhole() error {
-	if !d.whole {
-		return nil
+// followed reports whether a run has come to rest and no order waits for it.
+func (e *Engine) followed(ctx context.Context, run *storage.Run) (bool, error) {
+	if !rests(run) {
+		return false, nil
 	}
-	d.whole = false
-	err := d.flushEach()
-	if err == nil && d.e.policy == Each {
-		err = d.launch()
+	_, messages, err := e.store.Messages(ctx, run.ID)
+	for i := range messages {
+		if _, ok := ordered(&messages[i]); ok {
+			return false, nil
+		}
 	}
-	return err
+	return true, wrapStore(run.ID, err)
 }
 
-// asks reports whether a command wants an answer.
-func asks(op scheduler.Op) bool {
-	switch op {
-	case scheduler.AskLanguage, scheduler.AskUndo, scheduler.AskRetry, scheduler.AskDeciders, scheduler.More:
-		return true
-	default:
-		return false
+// take takes the run over and drives it to rest, beginning with an order if
+// there is one.
+func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, error) {
+	d, snap, err := e.begun(ctx, id, e.store.Seize, nil)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// do carries out one command. For one that asks it returns the answer.
-func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
-	switch cmd.Op {
-	case scheduler.Write, scheduler.Notify, scheduler.FlowState:
-		return answer, false, d.keep(cmd)
-	case scheduler.Execute, scheduler.Revert, scheduler.Await, scheduler.Spawn:
-		return answer, false, d.begin(cmd)
-	case scheduler.Cancel, scheduler.Void:
-		return answer, false, d.end(cmd)
-	case scheduler.AskRetry:
-		answer, err = d.askRetry(cmd)
-		return answer, err == nil, err
-	case scheduler.AskDeciders:
-		return d.askDeciders(cmd), true, nil
-	case scheduler.AskLanguage:
-		if d.yields() {
-			return d.later(), true, nil
+	if o.kind != "" {
+		if err = d.refuse(o); err == nil {
+			err = wrapStore(id, Send(ctx, e.store, id, *o))
 		}
-		if err := d.makeRoom(); err != nil {
-			return answer, false, err
+		if err != nil {
+			d.release()
+			return nil, errors.Join(err, e.giveBack(ctx, d.claim, snap))
 		}
-		answer, err = d.askLanguage(cmd)
-		return answer, err == nil, err
-	case scheduler.AskUndo:
-		if d.yields() {
-			return d.later(), true, nil
-		}
-		answer, err = d.entry(cmd.Part)
-		return answer, err == nil, err
-	case scheduler.More:
-		if d.yields() && d.phase != states.EngineResuming {
-			return d.later(), true, nil
-		}
-		if !d.room() {
-			if err = d.flush(); err == nil {
-				err = d.launch()
-			}
-		}
-		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
-	case scheduler.Shelve:
-		d.shelve(cmd)
-	case scheduler.PushUndo, scheduler.PopUndo, scheduler.DropUndo:
-		d.changeStack(cmd)
-	default:
-		d.take(cmd)
+		o.kind = ""
 	}
-	return answer, false, nil
-}
-
-// take does what only changes what the next commit holds, or what is waited for.
-func (d *driver) take(cmd *scheduler.Command) {
-	switch cmd.Op {
-	case scheduler.Wait:
-		d.setTimer(cmd)
-	case scheduler.Unwait:
-		d.dropTimer(cmd)
-	case scheduler.Deadline:
-		d.setDeadline(cmd.Due)
-		d.keepTimer("", storage.TimerDeadline, cmd.Due)
-	case scheduler.Tell:
-		d.tell(cmd)
-	case scheduler.Label:
-		d.label(cmd)
-	case scheduler.Emit:
-		d.keepEvents(cmd)
-	case scheduler.Remember:
-		d.head.Memory, d.dirty = cmd.Memory, true
-		if cmd.Memory == nil {
-			d.head.Memory = atom.Null
-		}
-	case scheduler.Doom:
-		d.doom(cmd)
-	case scheduler.Obeyed:
-		d.taken(cmd.Order.N)
-	case scheduler.Over:
-		d.conclude(cmd)
-	default:
-		panic("engine: a command that nobody carries out") // a defect of this file
+	if d.wakeups, snap.Messages, err = e.store.Messages(ctx, id); err != nil {
+		d.release()
+		return nil, errors.Join(wrapStore(id, err), e.giveBack(ctx, d.claim, snap))
 	}
-}
-
-// begin begins an attempt: a call, or what is ended elsewhere.
-func (d *driver) begin(cmd *scheduler.Command) error {
-	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
-	switch {
-	case cmd.Op == scheduler.Await:
-		d.openToken(cmd)
-		return nil
-	case cmd.Op == scheduler.Spawn:
-		d.openToken(cmd)
-		return d.spawn(cmd.Node)
-	case nested && cmd.Node.Spec.Undo.Task == "": // it is reverted
-		return d.undoChild(cmd.Node)
-	}
-	c := d.prepare(cmd)
-	if c.work != "" && d.entrust(cmd, c) {
-		return d.flushEach()
-	}
-	if cmd.Op == scheduler.Execute {
-		if e := d.openToken(cmd); e != nil {
-			c.about.Token = e.token.ID
-		}
-	}
-	d.queue(c)
-	if d.e.policy == Step || d.whole {
-		return nil
-	}
-	if err := d.flush(); err != nil {
-		return err
-	}
-	return d.launch()
-}
-
-// end ends an attempt that is not wanted any more.
-func (d *driver) end(cmd *scheduler.Command) error {
-	switch {
-	case cmd.Op == scheduler.Cancel:
-		d.cancel(cmd)
-	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested:
-		d.closeToken(cmd.Node.Path, false)
-		return d.dropChild(cmd.Node, cmd.Abandoned)
-	default:
-		d.closeToken(keyOf(cmd).path(d), false)
-	}
-	return nil
-}
-
-// makeRoom commits a checkpoint that has grown large.
-func (d *driver) makeRoom() error {
-	if d.room() {
-		return nil
-	}
-	return d.flush()
+	return e.finish(ctx, d, snap, toApply, nil)
 }

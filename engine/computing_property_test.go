@@ -135,7 +135,7 @@ func interrupted(t *testing.T, rt *rapid.T, f computingFlow) (took time.Duration
 	at := time.Now()
 	switch f.Request.name {
 	case "cancel", "abandon", "suspend":
-		o := map[string]engine.Order{"cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough"), "suspend": engine.Hold()}[f.Request.name]
+		o := map[string]engine.Command{"cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough"), "suspend": engine.Hold()}[f.Request.name]
 		send(t, s, o)
 	case "suspend engine":
 		eng.Suspend()
@@ -223,7 +223,7 @@ func (f computingFlow) goesOn(t *testing.T, rt *rapid.T, s storage.Store, w *com
 		if f.Laps > 0 || f.Undo {
 			_, err = eng.Run(t.Context(), "run")
 		} else {
-			_, err = eng.Order(t.Context(), "run", engine.Cancel("enough"))
+			_, err = eng.Command(t.Context(), "run", engine.Cancel("enough"))
 		}
 		row, wrong := s.Run(t.Context(), "run")
 		if wrong != nil || !row.State.Ended() || row.Owner != "" {

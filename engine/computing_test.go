@@ -175,7 +175,7 @@ func driven(t *testing.T, drive func(ctx context.Context) error, request func(st
 	}
 }
 
-func send(t *testing.T, s storage.Store, o engine.Order) {
+func send(t *testing.T, s storage.Store, o engine.Command) {
 	t.Helper()
 	for {
 		err := engine.Send(t.Context(), s, "run", o)
@@ -206,6 +206,6 @@ func goesOn(t *testing.T, eng *engine.Engine, s storage.Store) {
 	if err != nil || run.State.Ended() || run.Owner != "" {
 		t.Fatalf("%v, owner %q: %v", run.State, run.Owner, err)
 	}
-	_, err = eng.Order(t.Context(), "run", engine.Cancel("enough"))
+	_, err = eng.Command(t.Context(), "run", engine.Cancel("enough"))
 	hasEnded(t, s, err, storage.Cancelled)
 }

@@ -13,7 +13,7 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 	d.dirty = true
 	defer d.endJob()
 	h := &d.head
-	h.Release, h.Bell = true, d.bell
+	h.Release, h.Wakeups = true, d.wakeups
 	h.Failure, h.Hold = nil, false
 	switch cmd.FlowTo {
 	case states.FlowSuspended:
@@ -32,8 +32,8 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 		}
 	default:
 		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
-		if cmd.Fate != scheduler.FateNone {
-			h.Outcome = outcomes[cmd.Fate]
+		if cmd.PendingOutcome != scheduler.NothingPending {
+			h.Outcome = outcomes[cmd.PendingOutcome]
 		}
 		switch {
 		case cmd.FlowTo == states.FlowReverted:
@@ -49,7 +49,7 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 	}
 	h.Ended = d.now
 	d.dropTimers()
-	for path := range d.elsewhere {
+	for path := range d.external {
 		d.closeToken(path, false)
 	}
 	d.tellParent()

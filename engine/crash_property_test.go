@@ -68,7 +68,7 @@ type conditions struct {
 	keepOuter bool
 	seed      uint64
 	deaths    []death
-	order     *engine.Order // is given once, when so many changes were told of
+	order     *engine.Command // is given once, when so many changes were told of
 	orderAt   int
 }
 
@@ -113,7 +113,7 @@ func (p memoryPlace) open(context.Context) (storage.Store, error) { return p.rec
 func (p memoryPlace) died(s storage.Store) error                  { return s.Close() } // which is how the others learn of it
 
 // doomed is the store of a process that dies.
-type doomed struct {
+type isEnding struct {
 	storage.Store
 	death
 
@@ -121,7 +121,7 @@ type doomed struct {
 	dead bool
 }
 
-func (d *doomed) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (d *isEnding) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
 	if d.dead {
 		return errDead
 	}
@@ -195,7 +195,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 		if err != nil {
 			return err
 		}
-		d := &doomed{Store: store}
+		d := &isEnding{Store: store}
 		if i < len(c.deaths) {
 			d.death = c.deaths[i]
 		}

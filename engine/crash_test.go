@@ -192,13 +192,13 @@ func (e *ending) same(t *testing.T, what string, got ending) {
 	}
 }
 
-// A fate is the store that each process in turn has on the records of its own;
+// A pending outcome is the store that each process in turn has on the records of its own;
 // nil once there is nothing wrong with it any more.
-type fate func(i int, process storage.Store) storage.Store
+type pending func(i int, process storage.Store) storage.Store
 
 // deaths lets the process die after so many commits, and the next after so many
 // further ones, and so on.
-func deaths(after ...int) fate {
+func deaths(after ...int) pending {
 	return func(i int, process storage.Store) storage.Store {
 		if i < len(after) {
 			return &mortal{process, after[i]}
@@ -208,14 +208,14 @@ func deaths(after ...int) fate {
 }
 
 // inBubble is runTo in virtual time.
-func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f fate) (end ending) {
+func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f pending) (end ending) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { end = runTo(t, build, policy, f) })
 	return end
 }
 
 // runTo runs a flow in one process after the other, until it has come to its end.
-func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f fate) (end ending) {
+func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f pending) (end ending) {
 	t.Helper()
 	w := &world{}
 	records := storage.Memory()

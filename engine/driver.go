@@ -14,7 +14,7 @@ import (
 )
 
 // A driver takes one run through its life. All of it belongs to the goroutine
-// that called Run; a lone call is made on it, too, and others by the crew.
+// that called Run; a lone call is made on it, too, and others by the call pool.
 type driver struct {
 	e    *Engine
 	plan *flow.Plan
@@ -43,7 +43,7 @@ type driver struct {
 	notes     []Event
 	payloads  payloads
 	attempts  []attempt          // of the atoms of the plan
-	shelves   map[int32]shelf    // of retries with many tries
+	overflows map[int32]overflow // of retries with many tries
 	grown     map[any]*grown     // of open nodes and child flows
 	ending    []any              // keys of grown that are dropped with the next commit
 	earlier   map[string]attempt // of grown atoms that were loaded, by path, until they are met
@@ -52,71 +52,71 @@ type driver struct {
 	undos     int64
 	stack     []storage.Undo // top of the undo stack, as far as it was read
 
-	calls     []*call            // to be made once what led to them is committed
-	queued    map[timerKey]*call // calls that execute, once one of them was looked for; nil when calls have changed
-	emptied   []*call            // room for calls, while there are none
-	running   int
-	flying    []*call // those that are made elsewhere, running of them
-	crew      crew
-	spares    []call                     // room for calls that are still to be prepared
-	prepared  int                        // calls so far
-	stuck     chan *call                 // those whose grace is over
-	gone      chan struct{}              // closed when nobody drives the run any more
-	here      atomic.Pointer[call]       // what the goroutine that drives is in the middle of
-	look      atomic.Bool                // something wants to be looked at
-	mail      atomic.Bool                // letters have come
-	doubted   atomic.Bool                // the run may be somebody else's
-	buried    int64                      // how often the store's owner had been, before the run was begun
-	wake      chan struct{}              // calls who drives
-	knock     chan struct{}              // calls who watches
-	rest      chan stopped               // how the driving ended
-	rounds    int64                      // of the postman before the run was begun
-	bell      int64                      // as last looked at
-	seen      map[int64]bool             // messages that were looked at and are in the inbox still
-	unread    []storage.Letter           // those of them that nobody waited for yet
-	awaited   bool                       // an atom has begun to wait that one of them may be for
-	elsewhere map[string]*elsewhere      // attempts that may be ended from elsewhere, by path
-	parent    string                     // id of the run that began this one
-	root      string                     // see storage.Run
-	depth     int64                      // see storage.Run
-	born      int64                      // descendants of the root, as last read
-	counted   bool                       // born was read since the last commit
-	barren    *atom.Failure              // the limit that keeps the run from creating another one
-	trace     string                     // traceparent of whoever began it
-	job       string                     // id of the job whose wish the run is
-	created   time.Time                  // when the run was
-	children  map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
-	fosters   []foster                   // runs to be driven with this one, once that is committed
-	nursery   sync.WaitGroup
-	slot      *slot             // taken while the run does something; nil when it needs none
-	unload    bool              // let go of the run when it only waits
-	feeding   bool              // the scheduler's commands are being done
-	entrusted []handOver        // calls that are left to workers, and that the scheduler is still to be told so
-	ended     []scheduler.Event // of calls made on this goroutine
-	spare     []scheduler.Event // room for the next of them
-	timers    timers
-	found     []storage.TimerRow // timers the run was loaded with
-	over      *scheduler.Command
-	phase     states.Engine
-	suspend   <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
-	quit      bool                     // the run is to come to rest
-	aside     *atom.Failure            // why nobody is to drive it on before somebody decided so; may be nil
-	moved     bool                     // the last events led to commands
-	stretch                            // of deciding
-	answers   answers                  // of user code
-	urgent    bool                     // an answer was given up because something was wanted of the run
-	due       atomic.Int64             // when the run is to be over, in Unix nanoseconds; 0 for never
-	expiry    *time.Timer              // calls who drives, and who watches, then
-	interrupt func() bool              // is interrupts
-	whole     bool                     // the commands being done are to be committed together
-	atomCtx   context.Context          // what calls live in
-	halt      context.CancelCauseFunc  // of atomCtx
-	unwatch   func() bool              // stop waiting for ctx to end
-	yield     func(states.Engine) bool // told of the phases by Steps; false: come to rest
+	calls      []*call            // to be made once what led to them is committed
+	queued     map[timerKey]*call // calls that execute, once one of them was looked for; nil when calls have changed
+	emptied    []*call            // room for calls, while there are none
+	running    int
+	dispatched []*call // those that are made elsewhere, running of them
+	pool       callPool
+	spares     []call                     // room for calls that are still to be prepared
+	prepared   int                        // calls so far
+	stuck      chan *call                 // those whose grace is over
+	gone       chan struct{}              // closed when nobody drives the run any more
+	here       atomic.Pointer[call]       // what the goroutine that drives is in the middle of
+	look       atomic.Bool                // something wants to be looked at
+	mail       atomic.Bool                // messages have come
+	doubted    atomic.Bool                // the run may be somebody else's
+	evictions  int64                      // how often the store's owner had been, before the run was begun
+	wake       chan struct{}              // calls who drives
+	knock      chan struct{}              // calls who watches
+	rest       chan stopped               // how the driving ended
+	rounds     int64                      // of the inbox watcher before the run was begun
+	wakeups    int64                      // as last looked at
+	seen       map[int64]bool             // messages that were looked at and are in the inbox still
+	unread     []storage.Message          // those of them that nobody waited for yet
+	awaited    bool                       // an atom has begun to wait that one of them may be for
+	external   map[string]*external       // attempts that may be ended from elsewhere, by path
+	parent     string                     // id of the run that began this one
+	root       string                     // see storage.Run
+	depth      int64                      // see storage.Run
+	born       int64                      // descendants of the root, as last read
+	counted    bool                       // born was read since the last commit
+	barren     *atom.Failure              // the limit that keeps the run from creating another one
+	trace      string                     // traceparent of whoever began it
+	job        string                     // id of the job whose wish the run is
+	created    time.Time                  // when the run was
+	children   map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
+	childRuns  []childRun                 // runs to be driven with this one, once that is committed
+	childSlots sync.WaitGroup
+	slot       *slot             // taken while the run does something; nil when it needs none
+	unload     bool              // let go of the run when it only waits
+	feeding    bool              // the scheduler's commands are being done
+	entrusted  []handOver        // calls that are left to workers, and that the scheduler is still to be told so
+	ended      []scheduler.Event // of calls made on this goroutine
+	spare      []scheduler.Event // room for the next of them
+	timers     timers
+	found      []storage.TimerRow // timers the run was loaded with
+	over       *scheduler.Command
+	phase      states.Engine
+	suspend    <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
+	quit       bool                     // the run is to come to rest
+	aside      *atom.Failure            // why nobody is to drive it on before somebody decided so; may be nil
+	version    bool                     // the last events led to commands
+	stretch                             // of deciding
+	answers    answers                  // of user code
+	urgent     bool                     // an answer was given up because something was wanted of the run
+	due        atomic.Int64             // when the run is to be over, in Unix nanoseconds; 0 for never
+	expiry     *time.Timer              // calls who drives, and who watches, then
+	interrupt  func() bool              // is interrupts
+	whole      bool                     // the commands being done are to be committed together
+	atomCtx    context.Context          // what calls live in
+	halt       context.CancelCauseFunc  // of atomCtx
+	unwatch    func() bool              // stop waiting for ctx to end
+	yield      func(states.Engine) bool // told of the phases by Steps; false: come to rest
 }
 
 // start takes the run up and drives it to rest.
-func (d *driver) start(first *scheduler.Order, rest []storage.Letter) error {
+func (d *driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.enter(states.EngineResuming)
 	d.stale = true
 	if err := d.rejoin(); err != nil {
@@ -128,7 +128,7 @@ func (d *driver) start(first *scheduler.Order, rest []storage.Letter) error {
 	if len(rest) > 0 {
 		d.look.Store(true) // they are looked at soon, whatever there is to decide
 	}
-	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, Order: first}); err != nil {
+	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
 	}
 	if err := d.decide(); err != nil {
@@ -229,7 +229,7 @@ func (d *driver) analyze() error {
 		return err
 	}
 	if d.over == nil && d.mail.Swap(false) { // else the run is released, and due because of them
-		if err := d.readLetters(); err != nil {
+		if err := d.readMessages(); err != nil {
 			return err
 		}
 	}
@@ -244,7 +244,7 @@ func (d *driver) analyze() error {
 			return err
 		}
 	}
-	if err := d.rereadLetters(); err != nil {
+	if err := d.rereadMessages(); err != nil {
 		return err
 	}
 	return d.settle()
@@ -281,13 +281,13 @@ func (d *driver) tick() {
 // something else wants to be looked at.
 func (d *driver) decide() error {
 	d.left = false
-	for d.moved = true; d.moved && d.over == nil && !d.left; {
-		if !d.room() {
+	for d.version = true; d.version && d.over == nil && !d.left; {
+		if !d.emptyCheckpoint() {
 			if err := d.flush(); err != nil {
 				return err
 			}
 		}
-		d.moved = false
+		d.version = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
 			return err
 		}

@@ -38,22 +38,22 @@ type Engine struct {
 	types        map[string]reflect.Type
 	open         bool // symbols that nothing provides are inputs
 
-	grace    time.Duration
-	slots    int
-	drain    time.Duration
-	offers   map[string]string
-	intake   Intake
-	maxLost  int64
-	sender   Sender
-	catalog  Catalog
-	nursery  chan struct{} // places for runs that are driven beside those that began them
-	compiled sync.Map      // *flow.Plan by compiledFor
-	rooms    sync.Pool
-	givenUp  atomic.Int64
-	post     postman
-	places   placeQueue
-	left     leftovers
-	memory   memory
+	grace      time.Duration
+	slots      int
+	drain      time.Duration
+	offers     map[string]string
+	source     Source
+	maxLost    int64
+	sender     Sender
+	catalog    Catalog
+	childSlots chan struct{} // places for runs that are driven beside those that began them
+	compiled   sync.Map      // *flow.Plan by compiledFor
+	rooms      sync.Pool
+	givenUp    atomic.Int64
+	post       inboxWatcher
+	places     placeQueue
+	left       leftovers
+	memory     memory
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend
@@ -79,7 +79,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		}
 	}
 	e.memory.log, e.memory.used = e.log, memorybudget.Used
-	e.nursery = make(chan struct{}, e.slots)
+	e.childSlots = make(chan struct{}, e.slots)
 	compile := flow.Compile
 	if e.open {
 		compile = flow.CompileOpen

@@ -13,7 +13,7 @@ import (
 var (
 	// ErrSuspended is returned, wrapped, when the run came to rest on purpose: it
 	// was asked to, or a revert that failed waits for somebody to decide, see
-	// [atom.Park]. It goes on when it is run again, a parked one by an [Order].
+	// [atom.Park]. It goes on when it is run again, a parked one by an [Command].
 	ErrSuspended = errors.New("engine: the run is suspended")
 	// ErrStopped is returned when the context of Run was cancelled. Nothing was
 	// written about that: the run goes on from its last commit when it is run

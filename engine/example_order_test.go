@@ -32,7 +32,7 @@ func sale() flow.Node {
 }
 
 // A sale that has succeeded is cancelled: all of it is undone.
-func ExampleEngine_Order() {
+func ExampleEngine_Command() {
 	ctx := context.Background()
 	eng, err := engine.New(sale(), engine.With(price, 50))
 	if err != nil {
@@ -41,10 +41,10 @@ func ExampleEngine_Order() {
 	if _, err := eng.Run(ctx, "sale-1"); err != nil {
 		panic(err)
 	}
-	res, err := eng.Order(ctx, "sale-1", engine.Cancel("the customer changed his mind"))
+	res, err := eng.Command(ctx, "sale-1", engine.Cancel("the customer changed his mind"))
 	fmt.Println(res.Run.State, err)
 
-	_, err = eng.Order(ctx, "sale-1", engine.Cancel("again"))
+	_, err = eng.Command(ctx, "sale-1", engine.Cancel("again"))
 	fmt.Println("refused:", errors.Is(err, engine.ErrRefused))
 	// Output:
 	// reserve
@@ -83,7 +83,7 @@ func ExampleRetryFrom() {
 	}
 	_, err = eng.Run(ctx, "sale-1", engine.With(price, 500))
 	fmt.Println(err)
-	_, err = eng.Order(ctx, "sale-1", engine.RetryFrom("", engine.With(price, 80)))
+	_, err = eng.Command(ctx, "sale-1", engine.RetryFrom("", engine.With(price, 80)))
 	fmt.Println(err)
 	// Output:
 	// reserve

@@ -37,7 +37,7 @@ func ExampleEngine_Serve() {
 	if err := eng.Start(ctx, "order-1"); err != nil {
 		panic(err)
 	}
-	if err := eng.Store().Send(ctx, storage.Letter{Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("yes")}); err != nil {
+	if err := eng.Store().Send(ctx, storage.Message{Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("yes")}); err != nil {
 		panic(err)
 	}
 	<-ended

@@ -28,7 +28,7 @@ type call struct {
 	work    string // the kind of work that it is for workers; "" when it is made here
 	timeout time.Duration
 	about   atom.Call
-	life    life             // its context: how long it is wanted
+	life    callContext      // its context: how long it is wanted
 	ctx     atom.HostContext // around it
 	flight  int              // where it is in driver.flying, if it is
 	missing *atom.Failure    // the call cannot be made

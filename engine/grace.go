@@ -55,10 +55,10 @@ func (d *driver) giveUpAfter(c *call, after time.Duration) {
 // giveUp stops waiting for a call. It reports false when the call has ended
 // meanwhile.
 func (d *driver) giveUp(c *call) bool {
-	if !d.flies(c) {
+	if !d.isDispatched(c) {
 		return false
 	}
-	d.landed(c)
+	d.completed(c)
 	c.givenUp = true
 	d.e.givenUp.Add(1)
 	d.e.log.Error("an atom ignores that its context has ended; it is given up",
@@ -87,32 +87,32 @@ func (d *driver) endedLate(c *call) {
 func (d *driver) stopAtoms() {
 	select {
 	case <-d.e.suspend: // what it drives beside itself comes to rest by itself, too
-		d.nursery.Wait()
+		d.childSlots.Wait()
 	default:
 	}
 	d.release()
-	defer d.nursery.Wait()
+	defer d.childSlots.Wait()
 	defer close(d.gone)
 	if d.running == 0 {
 		return
 	}
-	for _, c := range d.flying {
+	for _, c := range d.dispatched {
 		c.life.end()
 	}
 	grace := time.NewTimer(d.e.grace)
 	defer grace.Stop()
 	for d.running > 0 {
-		if f, ok := d.crew.landed(); ok {
+		if f, ok := d.pool.completed(); ok {
 			if !f.call.givenUp {
-				d.landed(f.call)
+				d.completed(f.call)
 			}
 			continue
 		}
 		select {
-		case <-d.crew.some:
+		case <-d.pool.some:
 		case <-grace.C:
-			for len(d.flying) > 0 {
-				d.giveUp(d.flying[0])
+			for len(d.dispatched) > 0 {
+				d.giveUp(d.dispatched[0])
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func TestGivenUp(t *testing.T) {
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), opts...)
 		go func() {
 			time.Sleep(time.Second)
-			_, _ = eng.Order(t.Context(), "cancelled", engine.Cancel(""))
+			_, _ = eng.Command(t.Context(), "cancelled", engine.Cancel(""))
 		}()
 		res, err := eng.Run(t.Context(), "cancelled")
 		reverted(t, err)

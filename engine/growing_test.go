@@ -51,7 +51,7 @@ func TestTold(t *testing.T) {
 			case flow.Told:
 				var body string
 				_ = ask.Cause.Result.Decode(&body)
-				heard = append(heard, ask.Cause.Letter+" "+ask.Cause.Name+" "+body)
+				heard = append(heard, ask.Cause.Message+" "+ask.Cause.Name+" "+body)
 				if ask.Cause.Name == "over" {
 					return done(heard)
 				}
@@ -62,7 +62,7 @@ func TestTold(t *testing.T) {
 		})
 		eng := newEngine(t, flow.Growing("f", hears), append(opts, engine.WithTasks(parts{s}))...)
 		send := func(name, key string) {
-			l := storage.Letter{Run: "r", Kind: "event", Name: name, Key: key, Body: atom.MustEncode("x")}
+			l := storage.Message{Run: "r", Kind: "event", Name: name, Key: key, Body: atom.MustEncode("x")}
 			if err := eng.Store().Send(t.Context(), l); err != nil {
 				t.Error(err)
 			}
@@ -138,7 +138,7 @@ func TestGrowingTokens(t *testing.T) {
 		if err != nil || res.Output().String() != `"y"` {
 			t.Errorf("ended with %v, %v", res, err)
 		}
-		_, err = eng.Order(t.Context(), "r", engine.Cancel(""))
+		_, err = eng.Command(t.Context(), "r", engine.Cancel(""))
 		reverted(t, err)
 		wantActs(t, s, "a", "undo b done", "undo a done")
 
@@ -317,7 +317,7 @@ func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its
 		if err != nil || child.Parent != "r" || child.Outcome != storage.Succeeded || child.Input.Data.String() != `"in"` {
 			t.Errorf("the child is %+v: %v", child, err)
 		}
-		res, err = eng.Order(t.Context(), "r", engine.Cancel(""))
+		res, err = eng.Command(t.Context(), "r", engine.Cancel(""))
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, s, "undo a done")
@@ -372,7 +372,7 @@ func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its
 	})
 }
 
-// TestMessages sends letters to other runs, and leaves the rest to the outbox.
+// TestMessages sends messages to other runs, and leaves the rest to the outbox.
 func TestMessages(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		talks := lang(func(ask *flow.Ask) flow.Growth {

@@ -124,7 +124,7 @@ func TestCatchingUpHears(t *testing.T) { //nolint:gocognit // the language is on
 				t.Fatal(err)
 			}
 			for i := range messages {
-				if err := s.Send(t.Context(), storage.Letter{Run: "run", Kind: "event", Name: fmt.Sprint(i)}); err != nil {
+				if err := s.Send(t.Context(), storage.Message{Run: "run", Kind: "event", Name: fmt.Sprint(i)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -183,7 +183,7 @@ func TestLoadHears(t *testing.T) {
 	if err != nil || run.Owner != "" || run.State.Ended() {
 		t.Errorf("%v, owner %q: %v", run.State, run.Owner, err)
 	}
-	_, err = newEngine(t, flow.Growing("f", forks), engine.WithStore(s)).Order(t.Context(), "run", engine.Cancel("enough"))
+	_, err = newEngine(t, flow.Growing("f", forks), engine.WithStore(s)).Command(t.Context(), "run", engine.Cancel("enough"))
 	hasEnded(t, s, err, storage.Cancelled)
 }
 

@@ -126,14 +126,14 @@ func (s *boxed) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpo
 	return s.Store.Commit(ctx, c, cp)
 }
 
-func (s *boxed) Release(ctx context.Context, c storage.Claim, bell int64, due time.Time) error {
+func (s *boxed) Release(ctx context.Context, c storage.Claim, wakeups int64, due time.Time) error {
 	defer s.around("Release")()
-	return s.Store.Release(ctx, c, bell, due)
+	return s.Store.Release(ctx, c, wakeups, due)
 }
 
-func (s *boxed) Send(ctx context.Context, letters ...storage.Letter) error {
+func (s *boxed) Send(ctx context.Context, messages ...storage.Message) error {
 	defer s.around("Send")()
-	return s.Store.Send(ctx, letters...)
+	return s.Store.Send(ctx, messages...)
 }
 
 func (s *boxed) EndToken(ctx context.Context, id string, result atom.Value, f *atom.Failure) (storage.Token, error) {
@@ -141,19 +141,19 @@ func (s *boxed) EndToken(ctx context.Context, id string, result atom.Value, f *a
 	return s.Store.EndToken(ctx, id, result, f)
 }
 
-func (s *boxed) Bell(ctx context.Context, run string) (int64, []storage.Letter, error) {
+func (s *boxed) Messages(ctx context.Context, run string) (int64, []storage.Message, error) {
 	defer s.around("Bell")()
-	return s.Store.Bell(ctx, run)
+	return s.Store.Messages(ctx, run)
 }
 
-func (s *boxed) Rang(ctx context.Context, since int64) ([]storage.Ring, int64, error) {
+func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
 	defer s.around("Rang")()
-	return s.Store.Rang(ctx, since)
+	return s.Store.RunsWithMessages(ctx, since)
 }
 
-func (s *boxed) Rung() <-chan struct{} {
+func (s *boxed) Changed() <-chan struct{} {
 	defer s.around("Rung")()
-	return s.Store.Rung()
+	return s.Store.Changed()
 }
 
 // A meeting is what is drawn: who takes part, and in which order they come.
@@ -222,7 +222,7 @@ func meetOnDisk(t *testing.T, m *meeting) *report {
 		}
 		return s
 	}
-	const late = 50 * time.Millisecond // as Rung says
+	const late = 50 * time.Millisecond // as Changed says
 	return m.hold(t, join(), join, late)
 }
 
@@ -251,7 +251,7 @@ type party struct {
 }
 
 // A room is where a meeting takes place.
-type room struct {
+type site struct {
 	t     *testing.T
 	box   *signalBox
 	r     *report
@@ -263,7 +263,7 @@ type room struct {
 }
 
 // enter lets a process come in. The context ends when it is to leave.
-func (in *room) enter(name string, s storage.Store) (context.Context, *party) {
+func (in *site) enter(name string, s storage.Store) (context.Context, *party) {
 	p := &party{store: s, eng: newEngine(in.t, in.world.flow(), engine.WithStore(&boxed{s, in.box, name}), engine.WithSlots(2))}
 	ctx, stop := context.WithCancel(in.t.Context())
 	p.stop = stop
@@ -272,7 +272,7 @@ func (in *room) enter(name string, s storage.Store) (context.Context, *party) {
 }
 
 // serve lets a process serve runs.
-func (in *room) serve(ctx context.Context, p *party) {
+func (in *site) serve(ctx context.Context, p *party) {
 	in.work.Go(func() {
 		if err := p.eng.Serve(ctx); err != nil && !errors.Is(err, storage.ErrClosed) {
 			in.r.faultf("Serve: %v", err)
@@ -282,7 +282,7 @@ func (in *room) serve(ctx context.Context, p *party) {
 
 // drive lets a process drive a run without letting go of it, as soon as nobody
 // else does.
-func (in *room) drive(ctx context.Context, p *party, id string) {
+func (in *site) drive(ctx context.Context, p *party, id string) {
 	in.work.Go(func() {
 		for ctx.Err() == nil {
 			_, err := p.eng.Run(ctx, id)
@@ -299,12 +299,12 @@ func (in *room) drive(ctx context.Context, p *party, id string) {
 }
 
 // signal sends a signal, when late not before the run may be waiting for it.
-func (in *room) signal(from storage.Store, id, name string, late bool) {
+func (in *site) signal(from storage.Store, id, name string, late bool) {
 	in.work.Go(func() {
 		if late {
 			in.world.awaited(id, name)
 		}
-		if err := from.Send(in.t.Context(), storage.Letter{Run: id, Kind: "signal", Name: name, Body: atom.MustEncode(name)}); err != nil {
+		if err := from.Send(in.t.Context(), storage.Message{Run: id, Kind: "signal", Name: name, Body: atom.MustEncode(name)}); err != nil {
 			in.r.faultf("Send: %v", err)
 		}
 	})
@@ -315,7 +315,7 @@ const pause = 100 * time.Millisecond
 
 // hold holds the meeting. A process may hear late of what another one did.
 func (m *meeting) hold(t *testing.T, first storage.Store, join func() storage.Store, late time.Duration) *report {
-	in := &room{t: t, box: &signalBox{}, r: &report{}, world: &approvals{tokens: make(chan string, 100)}, ids: []string{"r0", "r1"}[:m.runs]}
+	in := &site{t: t, box: &signalBox{}, r: &report{}, world: &approvals{tokens: make(chan string, 100)}, ids: []string{"r0", "r1"}[:m.runs]}
 	in.serve(in.enter("server 0", first))
 	for i := 1; i < m.servers; i++ {
 		in.serve(in.enter(fmt.Sprint("server ", i), join()))
@@ -346,7 +346,7 @@ func (m *meeting) hold(t *testing.T, first storage.Store, join func() storage.St
 }
 
 // move lets one after the other pass until all runs have ended.
-func (in *room) move(m *meeting, late time.Duration) {
+func (in *site) move(m *meeting, late time.Duration) {
 	const step = 10 * time.Millisecond
 	idle := time.Duration(0)
 	for n := 0; ; n++ {
@@ -379,7 +379,7 @@ func (p *party) die(t *testing.T) {
 }
 
 // leave sends everybody home, and looks at what they left.
-func (in *room) leave() {
+func (in *site) leave() {
 	in.r.choices, in.r.moves = in.box.choices, in.box.moves
 	in.box.letAllPass()
 	for _, p := range in.all {
@@ -395,7 +395,7 @@ func (in *room) leave() {
 }
 
 // ended reports whether all runs have.
-func (in *room) ended() bool {
+func (in *site) ended() bool {
 	for _, id := range in.ids {
 		run, err := in.look.Run(in.t.Context(), id)
 		if err != nil {
@@ -409,7 +409,7 @@ func (in *room) ended() bool {
 }
 
 // judge looks at what the meeting left.
-func (in *room) judge() {
+func (in *site) judge() {
 	died := in.all[0].died
 	for _, id := range in.ids {
 		run, err := in.look.Run(in.t.Context(), id)
@@ -419,8 +419,8 @@ func (in *room) judge() {
 		if run.State != states.FlowSuccess || run.Owner != "" {
 			in.r.faultf("%s is %v, owned by %q, due %v", id, run.State, run.Owner, run.Due)
 		}
-		if _, letters, err := in.look.Bell(in.t.Context(), id); err != nil || len(letters) > 0 {
-			in.r.faultf("%s has letters left: %v %v", id, letters, err)
+		if _, messages, err := in.look.Messages(in.t.Context(), id); err != nil || len(messages) > 0 {
+			in.r.faultf("%s has letters left: %v %v", id, messages, err)
 		}
 		history, err := in.look.History(in.t.Context(), id, 0, 0)
 		if err != nil {

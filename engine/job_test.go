@@ -113,7 +113,7 @@ func TestHeldRunKeepsJob(t *testing.T) {
 	})
 }
 
-// asking counts how often a store is asked for what is due, and for letters.
+// asking counts how often a store is asked for what is due, and for messages.
 type asking struct {
 	storage.Store
 	due, rang atomic.Int64
@@ -124,13 +124,13 @@ func (s *asking) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, ti
 	return s.Store.Due(ctx, q)
 }
 
-func (s *asking) Rang(ctx context.Context, since int64) ([]storage.Ring, int64, error) {
+func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
 	s.rang.Add(1)
-	return s.Store.Rang(ctx, since)
+	return s.Store.RunsWithMessages(ctx, since)
 }
 
 // TestServeAsksWhenAnythingMoved: while new runs are begun and end, and nothing else comes,
-// Serve asks neither for letters nor for what is due, but for its looks once a second.
+// Serve asks neither for messages nor for what is due, but for its looks once a second.
 func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	t.Parallel()
 	const runs = 200
@@ -140,12 +140,12 @@ func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	var eng *engine.Engine
 	made := 0
 	eng = newEngine(t, flow.Linear("f", (&stage{do: script{"a": func(context.Context, int) error { return nil }}}).atom("a")), engine.WithStore(store), engine.WithSlots(1),
-		engine.WithIntake(func(context.Context, int) ([]engine.Fresh, error) {
+		engine.WithSource(func(context.Context, int) ([]engine.Fresh, error) {
 			if made++; made > runs {
 				stop()
 				return nil, nil
 			}
-			one, err := eng.Fresh(fmt.Sprint("run", made))
+			one, err := eng.NewRun(fmt.Sprint("run", made))
 			return []engine.Fresh{one}, err
 		}))
 	begun := time.Now()
@@ -167,10 +167,10 @@ func TestIntake(t *testing.T) {
 		var eng *engine.Engine
 		left, most := 10, 0
 		eng = newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store), engine.WithSlots(3),
-			engine.WithIntake(func(_ context.Context, free int) (fresh []engine.Fresh, err error) {
+			engine.WithSource(func(_ context.Context, free int) (fresh []engine.Fresh, err error) {
 				most = max(most, free)
 				for ; len(fresh) < free && left > 0; left-- {
-					one, err := eng.Fresh(string(rune('a' + left)))
+					one, err := eng.NewRun(string(rune('a' + left)))
 					if err != nil {
 						return nil, err
 					}

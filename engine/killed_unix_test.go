@@ -249,7 +249,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	if len(w.wentOn(t)) > 0 {
 		return false
 	}
-	if err := store.Send(t.Context(), storage.Letter{Run: "signal", Kind: storage.LetterSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
+	if err := store.Send(t.Context(), storage.Message{Run: "signal", Kind: storage.MessageSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := store.RunTokens(t.Context(), "token")
@@ -265,12 +265,12 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	wentOn := w.wentOn(t)
 	for _, id := range waitingRuns {
 		run, err := store.Run(t.Context(), id)
-		_, letters, errBell := store.Bell(t.Context(), id)
+		_, messages, errWakeups := store.Messages(t.Context(), id)
 		switch at := wentOn[id]; {
-		case err != nil || errBell != nil:
-			t.Error(err, errBell)
-		case run.State != states.FlowSuccess || len(at) != 1 || len(letters) > 0:
-			t.Errorf("%s is %v, went on at %v, has %d letters left; want that it went on once", id, run.State, at, len(letters))
+		case err != nil || errWakeups != nil:
+			t.Error(err, errWakeups)
+		case run.State != states.FlowSuccess || len(at) != 1 || len(messages) > 0:
+			t.Errorf("%s is %v, went on at %v, has %d letters left; want that it went on once", id, run.State, at, len(messages))
 		case at[0].Before(due[id].Truncate(time.Millisecond)):
 			t.Errorf("%s went on at %v, before it was due at %v", id, at[0], due[id])
 		}

@@ -45,10 +45,10 @@ func (d *driver) launch() error {
 				return err
 			}
 		case serial:
-			d.fly(c)
+			d.dispatch(c)
 			d.await(c)
 		default:
-			d.fly(c)
+			d.dispatch(c)
 		}
 	}
 	return nil
@@ -99,21 +99,21 @@ func (d *driver) makeHere(c *call) error {
 	}
 	d.here.Store(c)
 	if d.called() && d.here.CompareAndSwap(c, nil) {
-		d.fly(c)
+		d.dispatch(c)
 		return nil
 	}
 	returned := false
 	defer func() {
 		if !returned {
 			d.takeOver()
-			d.crew.report(c.vanished())
+			d.pool.report(c.vanished())
 		}
 	}()
 	ev, known := c.make()
 	returned = true
 	c.life.end()
 	if !d.here.CompareAndSwap(c, nil) {
-		d.crew.report(finished{c, ev, known, d.e.now()})
+		d.pool.report(finished{c, ev, known, d.e.now()})
 		return errTaken
 	}
 	d.stale = true
@@ -128,26 +128,28 @@ func (d *driver) makeHere(c *call) error {
 	return nil
 }
 
-// fly lets the crew make a call.
-func (d *driver) fly(c *call) {
+// fly lets the call pool make a call.
+func (d *driver) dispatch(c *call) {
 	d.tick()
 	d.attemptOf(c).began = instantOf(d.now)
-	d.takeOff(c)
+	d.addDispatched(c)
 	if c.timeout > 0 {
 		d.giveUpAfter(c, c.timeout+d.e.grace)
 	}
-	d.crew.add(c)
+	d.pool.add(c)
 }
 
-// takeOff puts a call among those that are under way elsewhere.
-func (d *driver) takeOff(c *call) {
-	c.flight = len(d.flying)
-	d.flying = append(d.flying, c)
+// addDispatched puts a call among those that are under way elsewhere.
+func (d *driver) addDispatched(c *call) {
+	c.flight = len(d.dispatched)
+	d.dispatched = append(d.dispatched, c)
 	d.running++
 }
 
 // flies reports whether a call is under way elsewhere.
-func (d *driver) flies(c *call) bool { return c.flight < len(d.flying) && d.flying[c.flight] == c }
+func (d *driver) isDispatched(c *call) bool {
+	return c.flight < len(d.dispatched) && d.dispatched[c.flight] == c
+}
 
 // await waits until a call has ended: so a serial engine begins one after the
 // other what is ready at once. It gives up when something else wants to be seen
@@ -160,13 +162,13 @@ func (d *driver) await(c *call) {
 		defer t.Stop()
 		due = t.C
 	}
-	for d.flies(c) && !d.look.Load() {
-		if f, ok := d.crew.landed(); ok {
+	for d.isDispatched(c) && !d.look.Load() {
+		if f, ok := d.pool.completed(); ok {
 			d.comeBack(f)
 			continue
 		}
 		select {
-		case <-d.crew.some:
+		case <-d.pool.some:
 		case stuck := <-d.stuck:
 			if d.giveUp(stuck) {
 				d.ended = append(d.ended, d.lost(stuck))
@@ -188,7 +190,7 @@ func (d *driver) comeBack(f finished) {
 		d.endedLate(f.call)
 		return
 	}
-	d.landed(f.call)
+	d.completed(f.call)
 	d.attemptOf(f.call).ended = instantOf(f.at)
 	if f.known {
 		d.ended = append(d.ended, f.event)
@@ -198,11 +200,11 @@ func (d *driver) comeBack(f finished) {
 // cancel ends what executes for an atom, or what was about to.
 func (d *driver) cancel(cmd *scheduler.Command) {
 	is := func(c *call) bool { return c.node == cmd.Node && c.atom == cmd.Atom && !c.about.Revert }
-	if i := slices.IndexFunc(d.flying, is); i >= 0 {
-		c := d.flying[i]
+	if i := slices.IndexFunc(d.dispatched, is); i >= 0 {
+		c := d.dispatched[i]
 		c.life.end()
 		if cmd.Abandoned {
-			d.landed(c)
+			d.completed(c)
 			c.givenUp = true
 			d.closeToken(c.about.Path, false)
 			return
@@ -241,7 +243,7 @@ func (d *driver) finish(f finished) error {
 		d.endedLate(f.call)
 		return nil
 	}
-	d.landed(f.call)
+	d.completed(f.call)
 	if !f.known {
 		return ErrStopped
 	}
@@ -251,13 +253,13 @@ func (d *driver) finish(f finished) error {
 }
 
 // landed takes a call out of those that are under way.
-func (d *driver) landed(c *call) {
+func (d *driver) completed(c *call) {
 	d.running--
-	last := len(d.flying) - 1
-	moved := d.flying[last]
-	d.flying[c.flight], moved.flight = moved, c.flight
-	d.flying[last] = nil
-	d.flying = d.flying[:last]
+	last := len(d.dispatched) - 1
+	version := d.dispatched[last]
+	d.dispatched[c.flight], version.flight = version, c.flight
+	d.dispatched[last] = nil
+	d.dispatched = d.dispatched[:last]
 	if c.late != nil {
 		c.late.Stop()
 	}

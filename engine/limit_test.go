@@ -51,21 +51,21 @@ func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store
 	})
 }
 
-// crowd counts what is executed at the same time, by flow and customer.
-type crowd struct {
+// group counts what is executed at the same time, by flow and customer.
+type group struct {
 	mu        sync.Mutex
 	now, most map[string]int
 }
 
 // member is a process whose calls are counted, until it dies.
 type member struct {
-	*crowd
+	*group
 
 	dead bool
 	mine map[string]int
 }
 
-func (c *crowd) member() *member { return &member{crowd: c, mine: map[string]int{}} }
+func (c *group) member() *member { return &member{group: c, mine: map[string]int{}} }
 
 func (m *member) add(n int, keys ...string) {
 	m.mu.Lock()
@@ -114,7 +114,7 @@ func (m *member) engine(t *testing.T, s storage.Store, name string) *engine.Engi
 	return newEngine(t, m.flow(name), engine.WithStore(s), engine.Needs(customerKey))
 }
 
-func (c *crowd) start(t *testing.T, s storage.Store, name, id, customer string) {
+func (c *group) start(t *testing.T, s storage.Store, name, id, customer string) {
 	t.Helper()
 	err := c.member().engine(t, s, name).Start(t.Context(), id, engine.With(customerKey, customer), engine.Labels(map[string]string{"customer": customer}))
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *crowd) start(t *testing.T, s storage.Store, name, id, customer string) 
 }
 
 // waits reports whether a run waits to be told something, and nobody has it.
-func (c *crowd) waits(t *testing.T, s storage.Store, id string) bool {
+func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
 	t.Helper()
 	a, err := s.Atom(t.Context(), id, "wait")
 	if errors.Is(err, storage.ErrNotFound) {
@@ -141,7 +141,7 @@ func (c *crowd) waits(t *testing.T, s storage.Store, id string) bool {
 // with places taken. Runs that only wait take no place.
 func TestLimits(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
-		c := &crowd{now: map[string]int{}, most: map[string]int{}}
+		c := &group{now: map[string]int{}, most: map[string]int{}}
 		outside := join()
 		for _, l := range []storage.Limit{{Flow: "order", Runs: 3}, {Flow: "order", Label: "customer", Runs: 1}} {
 			if err := outside.SetLimit(t.Context(), l); err != nil {
@@ -228,7 +228,7 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 			t.Errorf("it was stopped while it waited: %v", err)
 		}
 		stop()
-		if _, err := quick.Order(t.Context(), "unloaded", engine.Abandon("")); err == nil || time.Since(begun) > 3*time.Minute {
+		if _, err := quick.Command(t.Context(), "unloaded", engine.Abandon("")); err == nil || time.Since(begun) > 3*time.Minute {
 			t.Errorf("an order waited for a place: %v", err)
 		}
 		if _, err := quick.Run(t.Context(), "quick"); err != nil {

@@ -21,8 +21,8 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		records = append(records, l)
 		if n := d.plan.Index(l.Path); n >= 0 && l.Spec == nil && !l.Child {
 			d.attempts[n] = attemptIn(&snap.Atoms[i])
-			if ref := snap.Atoms[i].Shelf; ref > 0 {
-				d.keepShelf(n, shelf{ref: ref})
+			if ref := snap.Atoms[i].Overflow; ref > 0 {
+				d.keepOverflow(n, overflow{ref: ref})
 			}
 		} else {
 			d.earlier[l.Path] = attemptIn(&snap.Atoms[i])
@@ -36,10 +36,10 @@ func (d *driver) load(snap *storage.Snapshot) error {
 		}
 	}
 	if run.State != states.FlowPending || len(records) > 0 {
-		fate, doom := fateOf(run)
+		pending, pendingFailure := pendingOf(run)
 		d.s.Load(&scheduler.Saved{
 			Flow: run.State, Memory: run.Memory, Records: records, Undos: run.Undos,
-			Unwound: run.Undo != storage.UndoNone, Fate: fate, Doom: doom,
+			Unwound: run.Undo != storage.UndoNone, PendingOutcome: pending, PendingFailure: pendingFailure,
 		})
 	}
 	targets := map[string]timerKey{}
@@ -53,7 +53,7 @@ func (d *driver) load(snap *storage.Snapshot) error {
 	d.loadSignals()
 	d.found = snap.Timers
 	for _, t := range snap.Timers { // the others come back with the waits they belong to
-		switch e := d.elsewhere[t.Path]; {
+		switch e := d.external[t.Path]; {
 		case t.Kind == storage.TimerDeadline:
 			d.setDeadline(t.Due)
 		case t.Kind == storage.TimerToken && e != nil && e.timerKey != nobodys:

@@ -17,8 +17,8 @@ import (
 type Option interface{ apply(*Engine) error }
 
 // A RunOption sets something about one run. What a run is begun with is ignored
-// when it exists already: it goes on with what it had. [Again], [AcceptChange],
-// [Lift] and [Unload] are about the call.
+// when it exists already: it goes on with what it had. [Rerun], [AcceptChange],
+// [IgnoreSuspend] and [Unload] are about the call.
 type RunOption interface{ begin(*beginning) error }
 
 // InputOption is an Option and a RunOption: an input that every run of the

@@ -71,7 +71,7 @@ func TestCancelGrowing(t *testing.T) {
 		eng := newTrip(t, s, opts...)
 		go func() {
 			time.Sleep(30 * time.Second)
-			_, _ = eng.Order(t.Context(), "r", engine.Cancel("enough"))
+			_, _ = eng.Command(t.Context(), "r", engine.Cancel("enough"))
 		}()
 		res, err := eng.Run(t.Context(), "r")
 		if e := reverted(t, err); e.Failures[0].Message != "enough" {
@@ -95,7 +95,7 @@ func TestAbandonGrowing(t *testing.T) {
 		eng := newTrip(t, s, opts...)
 		go func() {
 			time.Sleep(90 * time.Second)
-			_, _ = eng.Order(t.Context(), "r", engine.Abandon("enough"))
+			_, _ = eng.Command(t.Context(), "r", engine.Abandon("enough"))
 		}()
 		res, err := eng.Run(t.Context(), "r")
 		failed(t, err)
@@ -128,20 +128,20 @@ func TestUndoGrowing(t *testing.T) {
 		if undone[0] != "D" || len(undone) > 2 {
 			t.Fatalf("preview: %v", undone)
 		}
-		res, err := eng.Order(t.Context(), "part", engine.RevertTo(undone[len(undone)-1]))
+		res, err := eng.Command(t.Context(), "part", engine.RevertTo(undone[len(undone)-1]))
 		failed(t, err)
 		wantEnd(t, res, "FAILURE", storage.Cancelled, storage.UndonePart)
 		if acts := s.took(); len(acts) != len(undone)-1 {
 			t.Errorf("undone were %v", acts)
 		}
-		res, err = eng.Order(t.Context(), "all", engine.Cancel(""))
+		res, err = eng.Command(t.Context(), "all", engine.Cancel(""))
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		if acts := s.took(); len(acts) != 4 || acts[0] != "undo d done" || acts[3] != "undo a done" {
 			t.Errorf("undone were %v", acts)
 		}
-		for _, o := range []engine.Order{engine.RetryFrom("A"), engine.RevertTo("A"), engine.RevertTo("X"), engine.Skip("A")} {
-			if _, err := eng.Order(t.Context(), "all", o); !errors.Is(err, engine.ErrRefused) {
+		for _, o := range []engine.Command{engine.RetryFrom("A"), engine.RevertTo("A"), engine.RevertTo("X"), engine.Skip("A")} {
+			if _, err := eng.Command(t.Context(), "all", o); !errors.Is(err, engine.ErrRefused) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -159,14 +159,14 @@ func TestMendGrowing(t *testing.T) {
 			return nil
 		}}}
 		eng := newTrip(t, s, opts...)
-		for id, o := range map[string]engine.Order{"again": engine.RetryRevert(""), "skip": engine.Skip("")} {
+		for id, o := range map[string]engine.Command{"again": engine.RetryRevert(""), "skip": engine.Skip("")} {
 			calls.Store(0)
 			s.calls = nil
 			res, err := eng.Run(t.Context(), id)
 			failed(t, err)
 			wantEnd(t, res, "FAILURE", storage.FailedOutcome, storage.UndoFailed)
 			s.took()
-			res, err = eng.Order(t.Context(), id, o)
+			res, err = eng.Command(t.Context(), id, o)
 			reverted(t, err)
 			wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
 			if id == "again" {
@@ -216,8 +216,8 @@ func TestUndoGrowingFurther(t *testing.T) {
 				t.Fatal(err)
 			}
 			died = false
-			order := func(o engine.Order) (*engine.Result, error) {
-				res, err := on(&mortal{Store: memory, left: die}).Order(t.Context(), "r", o)
+			order := func(o engine.Command) (*engine.Result, error) {
+				res, err := on(&mortal{Store: memory, left: die}).Command(t.Context(), "r", o)
 				if !errors.Is(err, errDied) {
 					return res, err
 				}
@@ -228,7 +228,7 @@ func TestUndoGrowingFurther(t *testing.T) {
 				return on(memory).Run(t.Context(), "r")
 			}
 			for _, step := range []struct {
-				order engine.Order
+				order engine.Command
 				left  int64
 				state string
 			}{{engine.RevertTo("B"), 2, "FAILURE"}, {engine.RevertTo("A"), 1, "FAILURE"}, {engine.Cancel(""), 0, "REVERTED"}} {

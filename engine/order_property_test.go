@@ -15,10 +15,10 @@ import (
 // what is abandoned stays as it is, and the world is as the states say.
 func TestOrderProperty(t *testing.T) {
 	const times = 500
-	check(t, times, func(rt *rapid.T) { orderAnywhere(t, rt) })
+	check(t, times, func(rt *rapid.T) { commandAnywhere(t, rt) })
 }
 
-func orderAnywhere(t *testing.T, rt *rapid.T) {
+func commandAnywhere(t *testing.T, rt *rapid.T) {
 	f := anyFlow(rt)
 	c := conditions{
 		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
@@ -27,7 +27,7 @@ func orderAnywhere(t *testing.T, rt *rapid.T) {
 	}
 	alone := inBubbleOf(t, inMemory(), f, c)
 	alone.report(rt, f, c)
-	orders := map[string]engine.Order{"hold": engine.Hold(), "cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough")}
+	orders := map[string]engine.Command{"hold": engine.Hold(), "cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough")}
 	kind := rapid.SampledFrom([]string{"hold", "cancel", "abandon"}).Draw(rt, "order")
 	order := orders[kind]
 	c.order, c.orderAt = &order, rapid.IntRange(1, 2*alone.commits).Draw(rt, "given at")

@@ -28,10 +28,12 @@ func (o *outbound) look() (room int, sending map[int64]bool) {
 	for n := range o.sending {
 		sending[n] = true
 	}
-	return o.room(), sending
+	return o.emptyCheckpoint(), sending
 }
 
-func (o *outbound) room() int { return sendAtOnce - (len(o.sending) - min(o.slow, slowAtOnce)) }
+func (o *outbound) emptyCheckpoint() int {
+	return sendAtOnce - (len(o.sending) - min(o.slow, slowAtOnce))
+}
 
 // send begins to send a message.
 func (o *outbound) send(n int64, send func()) {
@@ -62,7 +64,7 @@ func (o *outbound) send(n int64, send func()) {
 
 // changed has the store asked again. It is not asked after each of many quick messages.
 func (o *outbound) changed() {
-	if len(o.sending) > o.slow && o.room() < sendAtOnce/2 {
+	if len(o.sending) > o.slow && o.emptyCheckpoint() < sendAtOnce/2 {
 		return
 	}
 	select {

@@ -57,7 +57,7 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 	o := newOutbound()
 	defer o.all.Wait()
 	for {
-		rung, ended := e.store.Rung(), o.ended
+		changed, ended := e.store.Changed(), o.ended
 		room, sent := o.look()
 		var out []storage.Outgoing
 		if room > 0 {
@@ -78,7 +78,7 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 		}
 		t := time.NewTimer(lookAgain)
 		select {
-		case <-rung:
+		case <-changed:
 		case <-ended: // there is room, or what came behind one can be sent
 		case <-t.C:
 		case <-ctx.Done():

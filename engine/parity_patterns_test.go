@@ -78,8 +78,8 @@ var patterns = shown{
 	},
 	"priority": func(t *testing.T, s *stage) { // larger first, going forward and back
 		s.do = script{"d": alwaysFails}
-		together := flow.Unordered("g", s.atom("a"), s.atom("b", atom.Priority(2)), s.atom("c", atom.Priority(1)))
-		undone(t, flow.Linear("f", together, s.atom("d")))
+		joined := flow.Unordered("g", s.atom("a"), s.atom("b", atom.Priority(2)), s.atom("c", atom.Priority(1)))
+		undone(t, flow.Linear("f", joined, s.atom("d")))
 		wantActs(t, s, "b", "c", "a", "d", "undo d failed", "undo b done", "undo c done", "undo a done")
 	},
 	"definition as data": func(t *testing.T, _ *stage) { // and the run ends on the text it was begun on

@@ -108,7 +108,7 @@ var resting = shown{
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")))
 		_, err := eng.Run(t.Context(), "r")
 		reverted(t, err)
-		if _, err := eng.Run(t.Context(), "r", engine.Again()); err != nil {
+		if _, err := eng.Run(t.Context(), "r", engine.Rerun()); err != nil {
 			t.Fatal(err)
 		}
 		wantActs(t, s, "a", "b", "undo b failed", "undo a done", "a", "b")

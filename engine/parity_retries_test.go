@@ -180,7 +180,7 @@ var badEnds = shown{
 			t.Fatal(err)
 		}
 		wantActs(t, s, "a", "b", "undo b failed", "undo a done", "undo a done")
-		_, err := eng.Order(t.Context(), "r", engine.Skip("a"))
+		_, err := eng.Command(t.Context(), "r", engine.Skip("a"))
 		reverted(t, err)
 	},
 	"reverts see their result": func(t *testing.T, s *stage) {

@@ -14,7 +14,7 @@ import (
 // if every revert went well, and changes nothing. It returns an error that wraps
 // [ErrRefused] when the order makes no sense for the run as it is. Of a run that
 // is being driven it tells what would be reverted if the order came now.
-func (e *Engine) Preview(ctx context.Context, id string, o Order) ([]string, error) {
+func (e *Engine) Preview(ctx context.Context, id string, o Command) ([]string, error) {
 	d, live, err := e.look(ctx, id)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (e *Engine) look(ctx context.Context, id string) (*driver, []storage.Atom, 
 
 // previewPlan plays the order on the scheduler, as if every call it asks for
 // went well, until it would go forward.
-func (d *driver) previewPlan(o *scheduler.Order) []string {
+func (d *driver) previewPlan(o *scheduler.OperatorCommand) []string {
 	var undone []string
 	var ended []scheduler.Event
 	step := func(ev scheduler.Event) (more bool) {
@@ -73,7 +73,7 @@ func (d *driver) previewPlan(o *scheduler.Order) []string {
 		}
 		return len(cmds) > 0
 	}
-	for more := step(scheduler.Event{Kind: scheduler.Begin, Fresh: true, Order: o}); more || len(ended) > 0; {
+	for more := step(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: o}); more || len(ended) > 0; {
 		ev := scheduler.Event{Kind: scheduler.Idle}
 		if len(ended) > 0 {
 			ev, ended = ended[0], ended[1:]
@@ -87,8 +87,8 @@ func (d *driver) previewPlan(o *scheduler.Order) []string {
 
 // previewStack lists what executes and can be undone, then what is on the undo
 // stack, down to where the order says.
-func (d *driver) previewStack(o *Order, live []storage.Atom) ([]string, error) {
-	if o.kind == letterCancel && !o.body.Undo {
+func (d *driver) previewStack(o *Command, live []storage.Atom) ([]string, error) {
+	if o.kind == messageCancel && !o.body.Undo {
 		return nil, nil
 	}
 	var undone []string
@@ -105,11 +105,11 @@ func (d *driver) previewStack(o *Order, live []storage.Atom) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.kind == letterSkip {
+	if o.kind == messageSkip {
 		undos = undos[1:]
 	}
 	for _, u := range undos {
-		if o.kind == letterRevertTo && u.Path == o.path {
+		if o.kind == messageRevertTo && u.Path == o.path {
 			break
 		}
 		if u.N > 1 && d.head.Undo == storage.UndoNone { // it can be neither

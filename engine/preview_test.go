@@ -53,7 +53,7 @@ func TestPreviewGrowing(t *testing.T) {
 		}()
 		time.Sleep(time.Minute)
 		for _, test := range []struct {
-			o    engine.Order
+			o    engine.Command
 			want []string
 		}{
 			{engine.Cancel(""), []string{"e", "d", "c"}},
@@ -69,7 +69,7 @@ func TestPreviewGrowing(t *testing.T) {
 			t.Errorf("before the point of no return: %v", err)
 		}
 		s.took()
-		_, err := eng.Order(t.Context(), "r", engine.Cancel(""))
+		_, err := eng.Command(t.Context(), "r", engine.Cancel(""))
 		_ = failed(t, err)
 		synctest.Wait()
 		wantActs(t, s, "undo e", "undo d done", "undo c done")
@@ -86,8 +86,8 @@ func TestMendTheRightOne(t *testing.T) {
 		_, err := eng.Run(t.Context(), "r")
 		_ = failed(t, err)
 		s.took()
-		for _, o := range []engine.Order{engine.Skip("A"), engine.RetryRevert("A")} {
-			if _, err := eng.Order(t.Context(), "r", o); !errors.Is(err, engine.ErrRefused) {
+		for _, o := range []engine.Command{engine.Skip("A"), engine.RetryRevert("A")} {
+			if _, err := eng.Command(t.Context(), "r", o); !errors.Is(err, engine.ErrRefused) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestMendTheRightOne(t *testing.T) {
 		if diff := cmp.Diff([]string{"A"}, undone); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		_, err = eng.Order(t.Context(), "r", engine.Skip("P[0]/B"))
+		_, err = eng.Command(t.Context(), "r", engine.Skip("P[0]/B"))
 		_ = reverted(t, err)
 		wantActs(t, s, "undo a done")
 	})

@@ -51,7 +51,7 @@ func (d *driver) planRecord(i int32, r *scheduler.Record) *storage.Atom {
 	case pa.Kind() == atom.KindRetry:
 		a.Kind = storage.KindRetry
 		if r.Tries().Earlier > 0 {
-			a.Shelf = d.shelves[i].ref
+			a.Overflow = d.overflows[i].ref
 		}
 	}
 	d.fill(a, r, &d.attempts[i])

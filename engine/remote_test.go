@@ -292,7 +292,7 @@ func testRemoteSuspended(t *testing.T, kind string, late bool, root flow.Node, o
 	if !late {
 		finish(t, store, undo, nil)
 	}
-	go run(engine.Lift())
+	go run(engine.IgnoreSuspend())
 	if late {
 		synctest.Wait()
 		finish(t, store, undo, nil)

@@ -93,7 +93,7 @@ func (e *Engine) begun(
 func (e *Engine) takenOver(
 	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
 ) (*driver, *storage.Snapshot, error) {
-	rounds, buried := e.post.rounds.Load(), e.store.Buried()
+	rounds, evictions := e.post.rounds.Load(), e.store.Evictions()
 	if err := e.giveBackLeft(ctx, id); err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +116,7 @@ func (e *Engine) takenOver(
 	if err != nil {
 		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
 	}
-	d.rounds, d.buried = rounds, buried
+	d.rounds, d.evictions = rounds, evictions
 	return d, snap, nil
 }
 
@@ -126,28 +126,28 @@ type purpose uint8
 const (
 	toGoOn      purpose = iota
 	toBeginAnew         // also when it has ended
-	toObey              // to follow the orders that wait for it, and nothing else
+	toApply             // to follow the orders that wait for it, and nothing else
 )
 
 // finish drives a run that was taken over to rest.
 func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, why purpose, opts []RunOption) (*Result, error) {
-	letters, ended := snap.Letters, snap.Run.State.Ended()
-	if has[lift](opts) {
-		letters = d.lifted(letters)
+	messages, ended := snap.Messages, snap.Run.State.Ended()
+	if has[ignoreSuspend](opts) {
+		messages = d.lifted(messages)
 	}
-	first, rest, err := d.firstOrder(letters)
+	first, rest, err := d.firstCommand(messages)
 	if why == toBeginAnew && d.grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.claim.Run, errNoAgain)
 	}
 	held := first == nil && !ended && len(holds(rest)) > 0
-	if err != nil || held || first == nil && (why == toObey && rests(&snap.Run) || why == toGoOn && ended) {
+	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
 		d.release()
 		err = errors.Join(err, e.giveBack(ctx, d.claim, snap))
 		switch {
 		case err != nil:
 			return nil, err
 		case held:
-			return e.Order(ctx, d.claim.Run, Hold())
+			return e.Command(ctx, d.claim.Run, Hold())
 		default:
 			return e.result(ctx, &snap.Run, opts)
 		}
@@ -181,7 +181,7 @@ func (e *Engine) giveBack(ctx context.Context, claim storage.Claim, snap *storag
 	if claim.Begins > 0 { // it has not begun
 		return nil
 	}
-	return wrapStore(claim.Run, e.release(context.WithoutCancel(ctx), claim, snap.Run.Bell, time.Time{}))
+	return wrapStore(claim.Run, e.release(context.WithoutCancel(ctx), claim, snap.Run.Wakeups, time.Time{}))
 }
 
 func wrapStore(id string, err error) error {
@@ -197,10 +197,10 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	d := &driver{
 		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
 		parent: run.Parent, root: run.Root, depth: run.Depth, trace: run.Trace, job: run.Job, created: run.Created,
-		elsewhere: map[string]*elsewhere{}, children: map[string]*scheduler.Node{},
+		external: map[string]*external{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
-		suspend: e.suspend, bell: run.Bell, rounds: e.post.rounds.Load(), buried: e.store.Buried(), cp: e.room(),
-		crew: crew{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
+		suspend: e.suspend, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
+		pool: callPool{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
 		wake: make(chan struct{}, 1), knock: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),

@@ -254,7 +254,7 @@ func TestScaleWaiting(t *testing.T) {
 	cpu = cpuTime()
 	begun = time.Now()
 	together(t, n, func(id string) error {
-		return store.Send(t.Context(), storage.Letter{Run: id, Kind: "signal", Name: "go", Body: payload})
+		return store.Send(t.Context(), storage.Message{Run: id, Kind: "signal", Name: "go", Body: payload})
 	})
 	sent := time.Since(begun)
 	for ended.Load() < int64(n) {
@@ -312,13 +312,13 @@ func TestScaleMessages(t *testing.T) {
 		_, err := eng.Run(t.Context(), "r")
 		over <- err
 	}()
-	letters := make([]storage.Letter, batch)
-	for i := range letters {
-		letters[i] = storage.Letter{Run: "r", Kind: storage.LetterSignal, Name: "go"}
+	messages := make([]storage.Message, batch)
+	for i := range messages {
+		messages[i] = storage.Message{Run: "r", Kind: storage.MessageSignal, Name: "go"}
 	}
 	var early, late int64
 	for sent := batch; sent <= n; sent += batch {
-		if err := eng.Store().Send(t.Context(), letters...); err != nil {
+		if err := eng.Store().Send(t.Context(), messages...); err != nil {
 			t.Fatal(err)
 		}
 		if sent+batch > n {

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrWaiting is returned, with [Unload] and without a result, when a run does
-// nothing but wait: for a time, a letter, or somebody who has a token. It was
+// nothing but wait: for a time, a message, or somebody who has a token. It was
 // given back to the store, and holds nothing but rows until it is run again.
 var ErrWaiting = errors.New("engine: the run waits")
 
@@ -66,7 +66,7 @@ func WithOffers(offers map[string]string) Option {
 
 // A Fresh run is one that does not exist yet. Whoever serves makes it with the first
 // commit of it: so it is never there without having begun, but for one that limits
-// leave no place for, which is made and due. Make one with [Engine.Fresh].
+// leave no place for, which is made and due. Make one with [Engine.NewRun].
 type Fresh struct {
 	storage.Due
 	// Refused is told why it was not made, or not begun, and may return an error to be
@@ -77,9 +77,9 @@ type Fresh struct {
 	taken bool          // it is to be taken over first
 }
 
-// Fresh returns a run of the engine's flow, for an [Intake]. It returns the errors of
+// Fresh returns a run of the engine's flow, for an [Source]. It returns the errors of
 // [Engine.Start], but for what only the store knows.
-func (e *Engine) Fresh(id string, opts ...RunOption) (Fresh, error) {
+func (e *Engine) NewRun(id string, opts ...RunOption) (Fresh, error) {
 	b, err := e.begin(id, opts)
 	if err != nil {
 		return Fresh{}, err
@@ -92,13 +92,13 @@ func (e *Engine) Fresh(id string, opts ...RunOption) (Fresh, error) {
 }
 
 // An Intake finds new runs, up to free of them.
-type Intake func(ctx context.Context, free int) ([]Fresh, error)
+type Source func(ctx context.Context, free int) ([]Fresh, error)
 
-// WithIntake lets [Engine.Serve] ask for new runs when it has slots that no run
+// WithSource lets [Engine.Serve] ask for new runs when it has slots that no run
 // wants that is there already. It asks when the store rings, and once a second. An
 // error ends Serve.
-func WithIntake(in Intake) Option {
-	return option(func(e *Engine) error { e.intake = in; return nil })
+func WithSource(in Source) Option {
+	return option(func(e *Engine) error { e.source = in; return nil })
 }
 
 // WithDrain sets how long what executes may still take when [Engine.Serve] is to
@@ -116,7 +116,7 @@ func WithDrain(d time.Duration) Option {
 }
 
 // Serve drives the runs that want to be driven until ctx ends: those that were
-// started, whose timers are due, to whom letters have come, and whose owner has
+// started, whose timers are due, to whom messages have come, and whose owner has
 // died, as far as limits leave a place for them (see [storage.Limiter]); with a [Catalog] those of any flow, else those of the engine's own. It
 // looks when the store rings, and once a second. Runs that are held are left
 // alone. How runs end is known from the store and by [WithObserver]; what cannot
@@ -144,7 +144,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 		s.runs.Go(func() { e.memory.attend(beside) })
 	}
 	for {
-		rung := e.store.Rung()
+		changed := e.store.Changed()
 		wait, err := s.look(ctx, driving)
 		if ctx.Err() != nil {
 			return nil
@@ -154,7 +154,7 @@ func (e *Engine) Serve(ctx context.Context) error {
 		}
 		t := time.NewTimer(wait)
 		select {
-		case <-rung:
+		case <-changed:
 		case <-s.again:
 		case <-t.C:
 		case <-ctx.Done():
@@ -187,9 +187,9 @@ type server struct {
 	left  atomic.Bool   // likewise
 	runs  sync.WaitGroup
 
-	asked time.Time // when the store was asked for what is due
-	moved int64     // [storage.Letterbox.Moved] before that
-	next  time.Time // when more is due than it said, by the engine's clock; zero when nothing is
+	asked   time.Time // when the store was asked for what is due
+	version int64     // [storage.Inbox.Version] before that
+	next    time.Time // when more is due than it said, by the engine's clock; zero when nothing is
 
 	trials *trials
 
@@ -252,14 +252,14 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 		s.begin(ctx, driving, &Fresh{Due: due[i], taken: careful})
 	}
 	begun = len(due)
-	if err != nil || begun == free || s.e.intake == nil {
+	if err != nil || begun == free || s.e.source == nil {
 		return begun, begun == free, err
 	}
 	if careful {
 		made, err := s.createNext(ctx)
 		return begun, made, err
 	}
-	fresh, err := s.e.intake(ctx, free-begun)
+	fresh, err := s.e.source(ctx, free-begun)
 	for i := range fresh {
 		s.begin(ctx, driving, &fresh[i])
 	}
@@ -269,9 +269,9 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 // due returns runs that are due, up to free of them, if any may have become so since the
 // store was asked last: while it says that nothing came, new runs are begun without.
 func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
-	now, moved, left := s.e.now(), s.e.store.Moved(), s.left.Swap(false)
+	now, version, left := s.e.now(), s.e.store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
-	if later && !left && moved == s.moved && time.Since(s.asked) < lookAgain {
+	if later && !left && version == s.version && time.Since(s.asked) < lookAgain {
 		return nil, nil
 	}
 	s.asked = time.Now()
@@ -280,7 +280,7 @@ func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
 		q.Flow = s.e.plan.Flow
 	}
 	due, next, err := s.e.store.Due(ctx, q)
-	s.moved, s.next = moved, next
+	s.version, s.next = version, next
 	if len(due) == free { // there may be more
 		s.next = now
 	}
@@ -334,17 +334,17 @@ func (s *server) driven() []string {
 func (s *server) take(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy[id] = s.moved
+	s.busy[id] = s.version
 }
 
 // leave lets a run be found again. What may have come for it while it was left out is
 // looked for.
 func (s *server) leave(one *Fresh) {
 	s.mu.Lock()
-	moved := s.busy[one.Run]
+	version := s.busy[one.Run]
 	delete(s.busy, one.Run)
 	s.mu.Unlock()
-	if s.e.store.Moved() != moved {
+	if s.e.store.Version() != version {
 		s.left.Store(true)
 		s.lookAgain()
 	} else if one.tried > 0 {
@@ -418,7 +418,7 @@ func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.D
 		return false, wrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.State.Ended() { // an order waits for it, or a letter that comes too late
+	if run.State.Ended() { // an order waits for it, or a message that comes too late
 		_, err := e.Run(ctx, run.ID, Unload())
 		return false, err
 	}

@@ -51,7 +51,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 	records := storage.Memory()
 	ctx := t.Context()
 	for process := 0; ; process++ {
-		d := &doomed{Store: records.Join()}
+		d := &isEnding{Store: records.Join()}
 		if process == 0 {
 			d.death = at
 		}
@@ -64,7 +64,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"second", "first"} {
-				l := storage.Letter{Run: "r", Kind: storage.LetterSignal, Name: name, Key: name, Body: atom.MustEncode(name)}
+				l := storage.Message{Run: "r", Kind: storage.MessageSignal, Name: name, Key: name, Body: atom.MustEncode(name)}
 				if err := records.Send(ctx, l); err != nil {
 					t.Fatal(err)
 				}
@@ -94,7 +94,7 @@ func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, letters, err := s.Bell(ctx, "r")
+	_, messages, err := s.Messages(ctx, "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
 	if told["TransitionTaken"] != consumed {
 		t.Errorf("%d events were consumed, and %d transitions taken", consumed, told["TransitionTaken"])
 	}
-	if len(letters)+inbox+consumed != 2 {
-		t.Errorf("in %s: %d events are in the box, %d in the inbox, %d were consumed; want 2 together", state, len(letters), inbox, consumed)
+	if len(messages)+inbox+consumed != 2 {
+		t.Errorf("in %s: %d events are in the box, %d in the inbox, %d were consumed; want 2 together", state, len(messages), inbox, consumed)
 	}
 	if sent := len(out); sent != min(consumed, 1) {
 		t.Errorf("in %s %d messages were sent", state, sent)

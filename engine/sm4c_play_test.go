@@ -117,7 +117,7 @@ func (p *machinePlay) play(ctx context.Context) error {
 			}
 			continue
 		}
-		events.Go(func() { // at one instant, letters go before timers
+		events.Go(func() { // at one instant, messages go before timers
 			time.Sleep(time.Duration(e.AfterMS)*time.Millisecond - 1)
 			_ = p.tell(ctx, fmt.Sprint("event ", i), e.Event)
 		})
@@ -235,7 +235,7 @@ func (p *machinePlay) fail(code, message string) {
 // tell tells the run of an event, once for each key. The process that drives the
 // run hears of it at once when it is told by its own store; others may be slower.
 func (p *machinePlay) tell(ctx context.Context, key string, event json.RawMessage) error {
-	l := storage.Letter{Run: playedRun, Kind: sm4c.LetterEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
+	l := storage.Message{Run: playedRun, Kind: sm4c.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
 	if s := p.inside.Load(); s != nil && s.Send(ctx, l) == nil {
 		return nil
 	}

@@ -76,7 +76,7 @@ func TestManyWait(t *testing.T) {
 	})
 	inParallel(0, n, func(i int) {
 		event := fmt.Appendf(nil, `{"specversion": "1.0", "id": "%d", "source": "test", "type": "go", "data": %d}`, i, i)
-		if err := store.Send(t.Context(), storage.Letter{Run: id(i), Kind: sm4c.LetterEvent, Body: atom.FromJSON(event)}); err != nil {
+		if err := store.Send(t.Context(), storage.Message{Run: id(i), Kind: sm4c.MessageEvent, Body: atom.FromJSON(event)}); err != nil {
 			t.Error(err)
 		}
 	})

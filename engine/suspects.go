@@ -48,10 +48,10 @@ func trialTime(lost int64) time.Duration {
 
 // trials are what a server knows about suspects.
 type trials struct {
-	began   time.Time // when the server did
-	asked   time.Time // when the store was asked for suspects
-	mourned int64     // owners that the store had found dead then
-	death   time.Time // when it found one
+	began  time.Time // when the server did
+	asked  time.Time // when the store was asked for suspects
+	deaths int64     // owners that the store had found dead then
+	death  time.Time // when it found one
 	// most is how often any suspect was lost: all are tried for as long as that one, or a run
 	// that kills slowly would pass, and kill while others are on trial.
 	most int64
@@ -69,8 +69,8 @@ func newTrials(now time.Time) *trials {
 
 // careful reports whether a process has died lately, as far as the store noticed.
 func (s *server) careful(now time.Time) bool {
-	if n := s.e.store.Mourned(); n != s.trials.mourned {
-		s.trials.mourned, s.trials.death = n, now
+	if n := s.e.store.Deaths(); n != s.trials.deaths {
+		s.trials.deaths, s.trials.death = n, now
 	}
 	return !s.trials.death.IsZero() && now.Sub(s.trials.death) < cautious
 }
@@ -186,7 +186,7 @@ func (s *server) takeOver(ctx context.Context, quiet <-chan struct{}, id string)
 // createNext creates one new run, which is due then, and reports whether there was one: so
 // the death of the process is not counted against jobs that it has just claimed.
 func (s *server) createNext(ctx context.Context) (bool, error) {
-	fresh, err := s.e.intake(ctx, 1)
+	fresh, err := s.e.source(ctx, 1)
 	for i := range fresh {
 		one := &fresh[i]
 		why := wrapStore(one.Run, s.e.store.Create(ctx, *one.Claim.New))

@@ -17,13 +17,13 @@ import (
 func newToken() string { return rand.Text() }
 
 // elsewhere is an attempt that may be ended from elsewhere, and under what.
-type elsewhere struct {
+type external struct {
 	timerKey
 
-	token  storage.Token   // as it was last seen, without what it holds; its ID is "" when only a signal ends it
-	signal string          // name of the signal that ends it; "" when none does
-	early  *storage.Letter // what ended it before its own call has, or before it is known whose it is
-	revert bool            // it undoes; the scheduler knows that it waits
+	token  storage.Token    // as it was last seen, without what it holds; its ID is "" when only a signal ends it
+	signal string           // name of the signal that ends it; "" when none does
+	early  *storage.Message // what ended it before its own call has, or before it is known whose it is
+	revert bool             // it undoes; the scheduler knows that it waits
 }
 
 // nobodys is what attempts have that were loaded, before it is known that they are
@@ -32,15 +32,15 @@ var nobodys = timerKey{atom: -1}
 
 // openToken gives the attempt that a command begins its token. One that is begun
 // again, because its process died, keeps what it had.
-func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
+func (d *driver) openToken(cmd *scheduler.Command) *external {
 	var limit time.Duration
-	var e *elsewhere // made only for an attempt that has a token or a signal, as most have none
+	var e *external // made only for an attempt that has a token or a signal, as most have none
 	if n := cmd.Node; n != nil {
 		if n.Spec.Token == "" {
 			return nil
 		}
 		limit = n.Spec.Timeout
-		e = &elsewhere{timerKey: keyOf(cmd)}
+		e = &external{timerKey: keyOf(cmd)}
 		e.token.ID, e.token.Heartbeat = n.Spec.Token, n.Spec.Heartbeat
 		if e.token.Queue = queueOf(n); e.token.Queue != "" {
 			e.token.ScheduleToStart, e.token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
@@ -52,13 +52,13 @@ func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
 			return nil
 		}
 		limit = def.Deadline
-		e = &elsewhere{timerKey: keyOf(cmd)}
+		e = &external{timerKey: keyOf(cmd)}
 		if e.signal = a.Signal(); e.signal == "" {
 			e.token.ID, e.token.Heartbeat = newToken(), def.Heartbeat
 		}
 	}
 	path := e.path(d)
-	if had := d.elsewhere[path]; had != nil && (cmd.Node == nil || had.token.ID == e.token.ID) {
+	if had := d.external[path]; had != nil && (cmd.Node == nil || had.token.ID == e.token.ID) {
 		had.timerKey = e.timerKey
 		return had
 	}
@@ -74,13 +74,13 @@ func (d *driver) openToken(cmd *scheduler.Command) *elsewhere {
 }
 
 // waitFor lets an attempt be waited for from now on.
-func (d *driver) waitFor(e *elsewhere, path string, limit time.Duration) {
+func (d *driver) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
 	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.now, d.now
 	if limit > 0 {
 		t.Deadline = d.now.Add(limit)
 	}
-	d.elsewhere[path] = e
+	d.external[path] = e
 	d.watchToken(e)
 }
 
@@ -93,7 +93,7 @@ func queueOf(n *scheduler.Node) string {
 }
 
 // watchToken sets the timer for when the first of the token's limits passes.
-func (d *driver) watchToken(e *elsewhere) {
+func (d *driver) watchToken(e *external) {
 	if e.timerKey == nobodys {
 		return
 	}
@@ -108,15 +108,15 @@ func (d *driver) watchToken(e *elsewhere) {
 	}
 }
 
-func (e *elsewhere) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
+func (e *external) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
 
 // closeToken lets nobody end the attempt from elsewhere any more.
 func (d *driver) closeToken(path string, used bool) {
-	e := d.elsewhere[path]
+	e := d.external[path]
 	if e == nil {
 		return
 	}
-	delete(d.elsewhere, path)
+	delete(d.external, path)
 	if k := e.tokenKey(); d.timers.has(k) {
 		d.timers.drop(k)
 		d.keepTimer(path, storage.TimerToken, time.Time{})
@@ -131,11 +131,11 @@ func (d *driver) closeToken(path string, used bool) {
 }
 
 // expire fails an attempt whose time is up. One that has a token is failed as
-// anybody else would: by a letter; nothing is done when somebody was faster, or has
+// anybody else would: by a message; nothing is done when somebody was faster, or has
 // taken it or was heard of meanwhile.
 func (d *driver) expire(k timerKey) error {
 	path := k.path(d)
-	e := d.elsewhere[path]
+	e := d.external[path]
 	if e == nil {
 		return nil
 	}
@@ -167,13 +167,13 @@ func (d *driver) expire(k timerKey) error {
 		case err != nil && !errors.Is(err, storage.ErrGone):
 			return d.storeError(err)
 		default:
-			return d.readLetters()
+			return d.readMessages()
 		}
 	}
 }
 
 // lookAt reads the token of an attempt anew.
-func (d *driver) lookAt(e *elsewhere) error {
+func (d *driver) lookAt(e *external) error {
 	t, err := d.e.store.Token(d.storing, e.token.ID)
 	if err != nil {
 		return d.storeError(err)
@@ -205,15 +205,15 @@ func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 	return f
 }
 
-// loadTokens takes up the tokens that are open, or were used: then a letter says
+// loadTokens takes up the tokens that are open, or were used: then a message says
 // so.
 func (d *driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
 	for i := range snap.Tokens {
 		d.loadToken(&snap.Tokens[i], targets)
 	}
-	open := maps.Clone(d.elsewhere)
-	for i := range snap.Letters {
-		if l := &snap.Letters[i]; l.Kind == storage.LetterToken && open[l.Path] == nil { // else an earlier attempt's
+	open := maps.Clone(d.external)
+	for i := range snap.Messages {
+		if l := &snap.Messages[i]; l.Kind == storage.MessageToken && open[l.Path] == nil { // else an earlier attempt's
 			d.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
 		}
 	}
@@ -226,19 +226,19 @@ func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
 	} else if !ok {
 		k = nobodys
 	}
-	e := &elsewhere{timerKey: k, token: seen(t)}
+	e := &external{timerKey: k, token: seen(t)}
 	if k.atom >= 0 && k.node == nil {
 		e.signal = d.plan.Atoms[k.atom].Signal()
 	}
-	d.elsewhere[t.Path] = e
+	d.external[t.Path] = e
 }
 
 // loadSignals takes up the atoms that a signal ends, and nobody else.
 func (d *driver) loadSignals() {
 	for i := range d.plan.Atoms {
 		a := &d.plan.Atoms[i]
-		if name := a.Name(); a.Signal() != "" && d.s.Record(int32(i)).Awaits() && d.elsewhere[name] == nil {
-			d.elsewhere[name] = &elsewhere{timerKey: timerKey{atom: int32(i)}, signal: a.Signal()}
+		if name := a.Name(); a.Signal() != "" && d.s.Record(int32(i)).Awaits() && d.external[name] == nil {
+			d.external[name] = &external{timerKey: timerKey{atom: int32(i)}, signal: a.Signal()}
 		}
 	}
 }
@@ -249,16 +249,16 @@ func (d *driver) callEnded(ev scheduler.Event) error {
 	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
 		return nil // it is not waited for any more
 	}
-	if ev.Revert || len(d.elsewhere) == 0 {
+	if ev.Revert || len(d.external) == 0 {
 		return d.feed(ev)
 	}
 	path := timerKey{node: ev.Node, atom: ev.Atom}.path(d)
-	e := d.elsewhere[path]
+	e := d.external[path]
 	switch {
 	case e == nil:
 	case e.early != nil:
 		if ev.Reports() {
-			if err := d.feed(ev); err != nil || d.elsewhere[path] != e {
+			if err := d.feed(ev); err != nil || d.external[path] != e {
 				return err
 			}
 		}
@@ -270,9 +270,9 @@ func (d *driver) callEnded(ev scheduler.Event) error {
 	return d.feed(ev)
 }
 
-// endOf returns the event that a letter is which ends the attempt. A result that
+// endOf returns the event that a message is which ends the attempt. A result that
 // the task cannot have fails it.
-func (d *driver) endOf(e *elsewhere, l *storage.Letter) scheduler.Event {
+func (d *driver) endOf(e *external, l *storage.Message) scheduler.Event {
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
 	if ev.Failure != nil {
 		return ev
@@ -291,9 +291,9 @@ func (d *driver) endOf(e *elsewhere, l *storage.Letter) scheduler.Event {
 	return ev
 }
 
-// endElsewhere ends the attempt that a letter is for. It reports false when
-// there is none, and the letter may stay.
-func (d *driver) endElsewhere(e *elsewhere, l *storage.Letter) (bool, error) {
+// endExternal ends the attempt that a message is for. It reports false when
+// there is none, and the message may stay.
+func (d *driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	if !d.awaits(e) {
 		if e.early != nil {
 			return false, nil
@@ -303,7 +303,7 @@ func (d *driver) endElsewhere(e *elsewhere, l *storage.Letter) (bool, error) {
 	}
 	d.taken(l.N)
 	ev := d.endOf(e, l)
-	d.closeToken(e.path(d), l.Kind == storage.LetterToken)
+	d.closeToken(e.path(d), l.Kind == storage.MessageToken)
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
 		ev.ByToken = true
 		if err := d.dropChild(n, ev.Failure == nil); err != nil { // what is not waited for any longer need not go on
@@ -313,7 +313,7 @@ func (d *driver) endElsewhere(e *elsewhere, l *storage.Letter) (bool, error) {
 	return true, d.feed(ev)
 }
 
-func (d *driver) awaits(e *elsewhere) bool {
+func (d *driver) awaits(e *external) bool {
 	switch {
 	case e.revert:
 		return true

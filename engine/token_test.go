@@ -206,7 +206,7 @@ func TestCancelDeferred(t *testing.T) {
 		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 			t.Fatal(err)
 		}
-		res, err := eng.Order(t.Context(), "r", engine.Cancel(""))
+		res, err := eng.Command(t.Context(), "r", engine.Cancel(""))
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
@@ -224,7 +224,7 @@ func TestAwaitSignal(t *testing.T) {
 		wait := atom.Awaits[string]("wait", "paid", atom.Deferral{Deadline: time.Hour}, atom.As("answer"))
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), wait, s.atom("c")), opts...)
 		signal := func(id, name string) {
-			l := storage.Letter{Run: id, Kind: "signal", Name: name, Body: atom.MustEncode("by " + name)}
+			l := storage.Message{Run: id, Kind: "signal", Name: name, Body: atom.MustEncode("by " + name)}
 			if err := eng.Store().Send(t.Context(), l); err != nil {
 				t.Error(err)
 			}
@@ -270,7 +270,7 @@ func TestSignalsBefore(t *testing.T) {
 		send := func(names ...string) {
 			t.Helper()
 			for _, name := range names {
-				if err := eng.Store().Send(t.Context(), storage.Letter{Run: "r", Kind: "signal", Name: name, Body: atom.MustEncode(name)}); err != nil {
+				if err := eng.Store().Send(t.Context(), storage.Message{Run: "r", Kind: "signal", Name: name, Body: atom.MustEncode(name)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -327,7 +327,7 @@ func TestServe(t *testing.T) {
 			if run, err := eng.Store().Run(t.Context(), fmt.Sprint("r", i)); err != nil || run.Owner != "" || run.State.Ended() {
 				t.Fatalf("%s: %v, owned by %q: %v", run.ID, run.State, run.Owner, err)
 			}
-			if err := eng.Store().Send(t.Context(), storage.Letter{Run: fmt.Sprint("r", i), Kind: "signal", Name: "go", Body: atom.Null}); err != nil {
+			if err := eng.Store().Send(t.Context(), storage.Message{Run: fmt.Sprint("r", i), Kind: "signal", Name: "go", Body: atom.Null}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -354,7 +354,7 @@ func TestResultOfAnother(t *testing.T) {
 		eng := newEngine(t, root, opts...)
 		go func() {
 			time.Sleep(time.Minute)
-			for _, l := range []storage.Letter{
+			for _, l := range []storage.Message{
 				{Kind: "event", Name: "paid", Body: atom.MustEncode("of another kind")},
 				{Kind: "signal", Name: "paid", Body: atom.MustEncode(map[string]int{"a": 1})},
 			} {

@@ -10,7 +10,7 @@ import (
 
 // A shelf is where the tries of a retry are that its record does not hold any
 // more: in payloads, of which each names the one before.
-type shelf struct {
+type overflow struct {
 	ref int64 // of the newest payload
 	// all are the retry's tries from the first on, when its controller was last
 	// asked; fewer when it did not want them.
@@ -19,21 +19,21 @@ type shelf struct {
 
 // shelve puts tries into a payload. The record of their retry follows.
 func (d *driver) shelve(cmd *scheduler.Command) {
-	s := d.shelves[cmd.Atom]
+	s := d.overflows[cmd.Atom]
 	if cmd.Tries.Earlier == 0 { // the retry may have been begun anew
-		s = shelf{all: cmd.Tries.Tries}
+		s = overflow{all: cmd.Tries.Tries}
 	}
 	d.head.Refs++
 	d.cp.Payloads = append(d.cp.Payloads, storage.Payload{Ref: d.head.Refs, Data: storage.EncodeTries(s.ref, cmd.Tries.Tries)})
 	s.ref = d.head.Refs
-	d.keepShelf(cmd.Atom, s)
+	d.keepOverflow(cmd.Atom, s)
 }
 
-func (d *driver) keepShelf(a int32, s shelf) {
-	if d.shelves == nil {
-		d.shelves = map[int32]shelf{}
+func (d *driver) keepOverflow(a int32, s overflow) {
+	if d.overflows == nil {
+		d.overflows = map[int32]overflow{}
 	}
-	d.shelves[a] = s
+	d.overflows[a] = s
 }
 
 // triesFor returns what a retry's controller is asked about: all tries, unless it
@@ -43,7 +43,7 @@ func (d *driver) triesFor(a int32, newest *atom.History) (atom.History, error) {
 	if _, forgets := d.plan.Atoms[a].Controller().(atom.Forgetful); forgets || h.Earlier == 0 {
 		return h, nil
 	}
-	s := d.shelves[a]
+	s := d.overflows[a]
 	if len(s.all) < h.Earlier { // the run was taken up since
 		stored, err := d.e.store.Tries(d.storing, d.claim.Run, d.plan.Atoms[a].Name())
 		if err != nil {
@@ -52,7 +52,7 @@ func (d *driver) triesFor(a int32, newest *atom.History) (atom.History, error) {
 		s.all = stored.Tries
 	}
 	s.all = append(s.all[:h.Earlier], h.Tries...)
-	d.keepShelf(a, s)
+	d.keepOverflow(a, s)
 	h.Earlier, h.Tries = 0, slices.Clip(s.all)
 	return h, nil
 }

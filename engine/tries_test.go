@@ -269,10 +269,10 @@ func TestTriesOfOlder(t *testing.T) {
 			Seq: run.Seq, State: run.State, Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Time: run.Updated,
 		}}
 		at := slices.IndexFunc(cp.Atoms, func(a storage.Atom) bool { return a.Kind == storage.KindRetry })
-		if cp.Atoms[at].Shelf == 0 {
+		if cp.Atoms[at].Overflow == 0 {
 			t.Error("the record has all tries")
 		}
-		cp.Atoms[at].Tries, cp.Atoms[at].Shelf = &all, 0
+		cp.Atoms[at].Tries, cp.Atoms[at].Overflow = &all, 0
 		return &cp, nil
 	}); err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func TestPolicyGrowing(t *testing.T) {
 		wantEnd(t, res, "FAILURE", storage.FailedOutcome, storage.UndoFailed)
 		wantActs(t, s, "a", "b", "c", "undo c done", "undo b done", "undo a done")
 
-		for _, o := range []engine.Order{engine.RetryRevert(""), engine.Skip(""), engine.Abandon("")} {
+		for _, o := range []engine.Command{engine.RetryRevert(""), engine.Skip(""), engine.Abandon("")} {
 			eng, s, _, err := run(atom.RevertPolicy{Then: atom.Park}, failsOnce)
 			if !errors.Is(err, engine.ErrSuspended) {
 				t.Fatalf("got %v; want a parked run", err)
@@ -104,7 +104,7 @@ func TestPolicyGrowing(t *testing.T) {
 				t.Fatalf("got %v; running it again changes nothing", err)
 			}
 			s.took()
-			res, err := eng.Order(t.Context(), "r", o)
+			res, err := eng.Command(t.Context(), "r", o)
 			switch acts := fmt.Sprint(s.took()); {
 			case res.Run.State == states.FlowFailure:
 				failed(t, err)

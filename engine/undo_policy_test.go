@@ -43,14 +43,14 @@ func TestRevertFailsAndStops(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": failsOnce}}
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
-		for id, mend := range map[string]engine.Order{"again": engine.RetryRevert(""), "skip": engine.Skip("b"), "cancel": engine.RetryRevert("b")} {
+		for id, mend := range map[string]engine.Command{"again": engine.RetryRevert(""), "skip": engine.Skip("b"), "cancel": engine.RetryRevert("b")} {
 			s.calls = nil
 			res, err := eng.Run(t.Context(), id)
 			failed(t, err)
 			wantEnd(t, res, "FAILURE", storage.FailedOutcome, storage.UndoFailed)
 			wantStates(t, eng.Store(), id, "a SUCCESS", "b REVERT_FAILURE", "c REVERTED")
 			wantActs(t, s, "a", "b", "c", "undo c failed", "undo b done")
-			res, err = eng.Order(t.Context(), id, mend)
+			res, err = eng.Command(t.Context(), id, mend)
 			reverted(t, err)
 			wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
 			if id == "skip" {
@@ -58,7 +58,7 @@ func TestRevertFailsAndStops(t *testing.T) {
 			} else {
 				wantActs(t, s, "undo b done", "undo a done")
 			}
-			if _, err := eng.Order(t.Context(), id, mend); !errors.Is(err, engine.ErrRefused) {
+			if _, err := eng.Command(t.Context(), id, mend); !errors.Is(err, engine.ErrRefused) {
 				t.Errorf("what had not failed was mended: %v", err)
 			}
 		}
@@ -85,7 +85,7 @@ func TestRevertFailsAndParks(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": failsOnce}}
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b", atom.IfRevertFails(atom.Park)), s.atom("c")), opts...)
-		for id, o := range map[string]engine.Order{"again": engine.RetryRevert("b"), "skip": engine.Skip("b"), "abandon": engine.Abandon("leave it")} {
+		for id, o := range map[string]engine.Command{"again": engine.RetryRevert("b"), "skip": engine.Skip("b"), "abandon": engine.Abandon("leave it")} {
 			s.calls = nil
 			for range 2 { // running it again changes nothing
 				res, err := eng.Run(t.Context(), id)
@@ -94,7 +94,7 @@ func TestRevertFailsAndParks(t *testing.T) {
 				}
 			}
 			wantActs(t, s, "a", "b", "c", "undo c failed", "undo b done")
-			res, err := eng.Order(t.Context(), id, o)
+			res, err := eng.Command(t.Context(), id, o)
 			switch id {
 			case "again":
 				reverted(t, err)
@@ -138,11 +138,11 @@ func TestPivot(t *testing.T) {
 		wantActs(t, s, "a", "b", "c", "d", "undo d failed", "undo c done", "c", "d", "undo d failed", "undo c done")
 		wantStates(t, eng.Store(), "r", "a SUCCESS", "b SUCCESS", "c REVERTED", "d REVERTED", "g_retry REVERTED")
 
-		if _, err := eng.Order(t.Context(), "r", engine.RetryFrom("a")); !errors.Is(err, engine.ErrRefused) {
+		if _, err := eng.Command(t.Context(), "r", engine.RetryFrom("a")); !errors.Is(err, engine.ErrRefused) {
 			t.Errorf("went back before the point of no return: %v", err)
 		}
 		s.do = nil
-		if _, err := eng.Order(t.Context(), "r", engine.RetryFrom("")); err != nil {
+		if _, err := eng.Command(t.Context(), "r", engine.RetryFrom("")); err != nil {
 			t.Errorf("did not go forward from the point of no return: %v", err)
 		}
 

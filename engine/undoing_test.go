@@ -66,7 +66,7 @@ func TestUndoing(t *testing.T) {
 		if err != nil || fmt.Sprint(undone) != "[d a]" {
 			t.Errorf("left to undo: %v, %v", undone, err)
 		}
-		res, err = eng.Order(t.Context(), "r", engine.Cancel(""))
+		res, err = eng.Command(t.Context(), "r", engine.Cancel(""))
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, s, "undo d done", "undo a done")
@@ -103,7 +103,7 @@ func TestUndoingFails(t *testing.T) {
 				_, err = eng.Run(t.Context(), "r")
 			}
 			wantActs(t, s, "a", "b", "c", "undo c done", "undo b done")
-			_, _ = eng.Order(t.Context(), "r", map[string]engine.Order{"retry": engine.RetryRevert(""), "skip": engine.Skip(""), "cancel": engine.Cancel("")}[o])
+			_, _ = eng.Command(t.Context(), "r", map[string]engine.Command{"retry": engine.RetryRevert(""), "skip": engine.Skip(""), "cancel": engine.Cancel("")}[o])
 			if got := strings.Join(s.took(), ","); got != want {
 				t.Errorf("%s: acts %s; want %s", o, got, want)
 			}

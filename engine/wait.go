@@ -22,7 +22,7 @@ func (d *driver) collect() error {
 	clear(ended)
 	d.spare = ended
 	for {
-		f, ok := d.crew.landed()
+		f, ok := d.pool.completed()
 		if !ok {
 			return nil
 		}
@@ -75,8 +75,8 @@ func (d *driver) wait() (err error) {
 	d.tellAwaiting()
 	for {
 		select {
-		case <-d.crew.some:
-			if f, ok := d.crew.landed(); ok {
+		case <-d.pool.some:
+			if f, ok := d.pool.completed(); ok {
 				return d.finish(f)
 			} // else it was taken in already
 		case <-due:
@@ -100,7 +100,7 @@ func (d *driver) wait() (err error) {
 
 // tellAwaiting tells observers when only others can move the run on.
 func (d *driver) tellAwaiting() {
-	if d.running > 0 || len(d.elsewhere) == 0 && (!d.grows() || !d.s.Listens()) {
+	if d.running > 0 || len(d.external) == 0 && (!d.grows() || !d.s.Listens()) {
 		return
 	}
 	for _, f := range d.e.observers {
@@ -118,7 +118,7 @@ func (d *driver) leaves() bool {
 	if waits && !due.After(d.e.now()) {
 		return false
 	}
-	d.head.Release, d.head.Due, d.head.Bell, d.dirty = true, due, d.bell, true
+	d.head.Release, d.head.Due, d.head.Wakeups, d.dirty = true, due, d.wakeups, true
 	return true
 }
 

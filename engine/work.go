@@ -13,8 +13,8 @@ import (
 )
 
 // Work is an attempt that a worker has taken from a queue. It ends the attempt
-// with [storage.Letterbox.FinishToken], and tells that it is still at it with
-// [storage.Letterbox.KeepToken], under the token and the number of this taking:
+// with [storage.Inbox.FinishToken], and tells that it is still at it with
+// [storage.Inbox.KeepToken], under the token and the number of this taking:
 // so neither does anything once somebody else has taken it. Whoever is not taken
 // from uses EndToken and Beat, without the number.
 type Work struct {
@@ -80,7 +80,7 @@ func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait 
 	defer over.Stop()
 	pause := lookForWork
 	for {
-		rung := store.Rung()
+		changed := store.Changed()
 		tok, err := store.TakeToken(ctx, t)
 		switch {
 		case err == nil && tok.Take > maxTaken:
@@ -96,7 +96,7 @@ func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait 
 		}
 		timer := time.NewTimer(pause)
 		select {
-		case <-rung:
+		case <-changed:
 		case <-timer.C:
 			pause = min(2*pause, lookForWorkMax)
 		case <-over.C:

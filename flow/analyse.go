@@ -224,12 +224,12 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 			}
 		}
 	}
-	moved := make([]int32, len(a.children))
+	version := make([]int32, len(a.children))
 	var children []*analysis
 	var deps [][]int32
 	for i, child := range a.children {
 		if keep[i] {
-			moved[i] = int32(len(children))
+			version[i] = int32(len(children))
 			children = append(children, child)
 			deps = append(deps, a.deps[i])
 		} else {
@@ -238,13 +238,13 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 	}
 	for _, list := range deps {
 		for i := range list {
-			list[i] = moved[list[i]]
+			list[i] = version[list[i]]
 		}
 	}
 	decided := map[[2]int32]*link{}
 	for k, l := range a.decided {
 		if keep[k[0]] && keep[k[1]] {
-			decided[[2]int32{moved[k[0]], moved[k[1]]}] = l
+			decided[[2]int32{version[k[0]], version[k[1]]}] = l
 		}
 	}
 	a.children, a.deps, a.decided = children, deps, decided

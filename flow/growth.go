@@ -101,7 +101,7 @@ const (
 	Overdue                     // the flow's deadline passed; its open nodes were cancelled
 	Continue                    // the last answer asked for More
 	Stopped                     // the run is ended from outside, Failure says why if anyone did; of the answer only Events count
-	Told                        // the run was told something: Letter is how, Name what, Result what with. Only the run's own flow is
+	Told                        // the run was told something: Message is how, Name what, Result what with. Only the run's own flow is
 	Taken                       // a worker took the work of the node Name, which waits under a token; Result says who
 	Called                      // the task of the node Name, which others are to end, has returned Result, or the run that it begins is there; see [Spec]
 	Undone                      // what the flow wanted undone is; Note is what that left
@@ -124,7 +124,7 @@ type Cause struct {
 	Name    string        // the node's name, as its Spec gave it
 	Note    atom.Value    // the node's note, or what More or Undo left
 	Input   atom.Value    // Begin
-	Letter  string        // Told: the kind of letter, such as signal or event
+	Message string        // Told: the kind of message, such as signal or event
 	Run     bool          // Ended, Failed, Called of a Nested node: of the run itself, not of a task in its place, nor of who had the token
 	Attempt int           // Ended, Failed, Joined, JoinFailed, Taken, Called: which attempt of the node it is about, from 1
 	Result  atom.Value    // Ended, Told, Taken, Called
@@ -290,12 +290,12 @@ type Child struct {
 	Input      atom.Value        `json:"input,omitempty"`      // of the run; nil: the node's
 }
 
-// A Message is something a flow tells others: other runs by letter, what is
+// A Message is something a flow tells others: other runs by message, what is
 // outside of the database through the outbox.
 type Message struct {
 	To   string     // id of the run; or the target, such as a URL
-	Kind string     // of the letter, such as signal or event
+	Kind string     // of the message, such as signal or event
 	Name string     // of the signal or event
-	Key  string     // a letter that comes under a key again is dropped; "" makes a key that no other message has
+	Key  string     // a message that comes under a key again is dropped; "" makes a key that no other message has
 	Body atom.Value // what with
 }

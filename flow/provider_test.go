@@ -60,7 +60,7 @@ func TestProviders(t *testing.T) {
 
 // anyFlow draws a flow of tasks that all provide "x" and see it if they can.
 func anyFlow(t *rapid.T, n *int, depth int) flow.Node {
-	name := func(letter string) string { *n++; return fmt.Sprintf("%s%d", letter, *n) }
+	name := func(message string) string { *n++; return fmt.Sprintf("%s%d", message, *n) }
 	var children []flow.Node
 	for range rapid.IntRange(0, 5).Draw(t, "children") {
 		if depth > 0 && rapid.Bool().Draw(t, "deeper") {

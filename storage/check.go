@@ -10,7 +10,7 @@ import (
 
 // The limits of what stores accept.
 const (
-	MaxID = 256 // bytes of an id of a run, job or token, and of a letter's key
+	MaxID = 256 // bytes of an id of a run, job or token, and of a message's key
 	// MaxScheduleID is how many bytes the id of a schedule has: those of its jobs are
 	// that and a time.
 	MaxScheduleID = 200
@@ -107,9 +107,9 @@ func (j *Job) Check() error {
 	return checkLabels(j.RunLabels)
 }
 
-// Check returns ErrInvalid, saying what is wrong, when the letter cannot be
+// Check returns ErrInvalid, saying what is wrong, when the message cannot be
 // sent as it is. Stores call it first.
-func (l *Letter) Check() error {
+func (l *Message) Check() error {
 	if len(l.Key) > MaxID {
 		return fmt.Errorf("%w: the letter's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
 	}
@@ -171,7 +171,7 @@ func (cp *Checkpoint) checkHistory() error {
 func (cp *Checkpoint) checkAtoms() error {
 	for i := range cp.Atoms {
 		a := &cp.Atoms[i]
-		for _, held := range [...]Held{a.Input, a.Note, a.Result, a.RevertResult, {Ref: a.Shelf}} {
+		for _, held := range [...]Held{a.Input, a.Note, a.Result, a.RevertResult, {Ref: a.Overflow}} {
 			if err := cp.checkRef(a.Path, held); err != nil {
 				return err
 			}
@@ -201,8 +201,8 @@ func (cp *Checkpoint) checkOthers() error {
 			return err
 		}
 	}
-	for i := range cp.Letters {
-		if err := cp.Letters[i].Check(); err != nil {
+	for i := range cp.Messages {
+		if err := cp.Messages[i].Check(); err != nil {
 			return err
 		}
 	}
@@ -221,7 +221,7 @@ func (cp *Checkpoint) Guard(run *Run, claim Claim) (done bool, err error) {
 	case claim.Makes(cp) && (run.ClaimID != claim.ID || run.Seq != cp.Head.Seq+1):
 		return false, fmt.Errorf("%w: run %q", ErrExists, claim.Run)
 	case claim.BeginsWith(cp) && run.Fence == claim.Fence-1:
-		if run.Owner != "" || run.Seq != cp.Head.Seq || run.Bell != claim.Bell {
+		if run.Owner != "" || run.Seq != cp.Head.Seq || run.Wakeups != claim.Wakeups {
 			return false, ErrFenced
 		}
 		return false, cp.Continues(run)

@@ -14,9 +14,9 @@ type Claim struct {
 	Fence int64
 	ID    string
 
-	Begins int64 // number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
-	Bell   int64 // by Due: the bell as it was loaded
-	New    *Run  // by ClaimNew: what the first commit makes; it is not changed
+	Begins  int64 // number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
+	Wakeups int64 // by Due: the wakeup counter as it was loaded
+	New     *Run  // by ClaimNew: what the first commit makes; it is not changed
 }
 
 // BeginsWith reports whether the claim begins with that checkpoint.
@@ -46,5 +46,5 @@ func ClaimNew(run Run) (Claim, *Snapshot, error) {
 // ClaimLater returns a claim that begins with the next commit of the run as it is
 // stored. For those who write stores.
 func ClaimLater(run *Run) Claim {
-	return Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Bell: run.Bell}
+	return Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Wakeups: run.Wakeups}
 }

@@ -16,8 +16,8 @@
 // every [Store.Commit] under it starts by checking fence, claim and sequence
 // number against the run's row, so of two owners only the later can write.
 //
-// Letters. Anyone may put a letter into a run's box or end one of its tokens.
-// Each letter rings the run's bell in the same transaction.
+// Messages. Anyone may put a message into a run's box or end one of its tokens.
+// Each message rings the run's wakeup counter in the same transaction.
 //
 // Steps of a run nobody owns. [Store.Step] takes the run, loads it, and commits
 // what one event makes of it, all in one transaction.

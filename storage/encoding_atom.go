@@ -38,7 +38,7 @@ const (
 	atomEndedAt
 	atomRevertAttempt
 	atomProgress
-	atomShelf
+	atomOverflow
 )
 
 // AppendBinary appends the form in which stores keep the atom, without its
@@ -66,7 +66,7 @@ func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
 	f.time(atomStartedAt, a.StartedAt)
 	f.time(atomEndedAt, a.EndedAt)
 	f.int(atomRevertAttempt, a.RevertAttempt)
-	f.number(atomShelf, uint64(a.Shelf))
+	f.number(atomOverflow, uint64(a.Overflow))
 	return f, nil
 }
 
@@ -121,8 +121,8 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 			a.EndedAt = s.time()
 		case atomRevertAttempt:
 			a.RevertAttempt = s.int()
-		case atomShelf:
-			a.Shelf = int64(s.number())
+		case atomOverflow:
+			a.Overflow = int64(s.number())
 		default:
 			s.unknown()
 		}

@@ -79,8 +79,8 @@ func (s *scan) try() atom.Try {
 
 // The fields of a payload with tries.
 const (
-	shelfBefore byte = iota + 1
-	shelfTry
+	overflowBefore byte = iota + 1
+	overflowTry
 )
 
 // EncodeTries returns the payload for tries that the record of their retry is to
@@ -88,9 +88,9 @@ const (
 // before them, 0 when they are the first.
 func EncodeTries(before int64, tries []atom.Try) atom.Value {
 	var f fields
-	f.number(shelfBefore, uint64(before))
+	f.number(overflowBefore, uint64(before))
 	for i := range tries {
-		f.try(shelfTry, &tries[i])
+		f.try(overflowTry, &tries[i])
 	}
 	return atom.Value(f)
 }
@@ -99,9 +99,9 @@ func decodeTries(b []byte) (before int64, tries []atom.Try, err error) {
 	s := scan{rest: b}
 	for s.next() {
 		switch s.field {
-		case shelfBefore:
+		case overflowBefore:
 			before = int64(s.number())
-		case shelfTry:
+		case overflowTry:
 			tries = append(tries, s.try())
 		default:
 			s.unknown()
@@ -117,8 +117,8 @@ func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
 		return atom.History{}, nil
 	}
 	h := *a.Tries
-	shelves := [][]atom.Try{h.Tries}
-	for ref := a.Shelf; ref != 0; {
+	overflows := [][]atom.Try{h.Tries}
+	for ref := a.Overflow; ref != 0; {
 		b, err := payload(ref)
 		if err != nil {
 			return h, err
@@ -130,10 +130,10 @@ func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
 		if err != nil {
 			return h, fmt.Errorf("%w (tries of atom %q)", err, a.Path)
 		}
-		shelves, ref = append(shelves, tries), before
+		overflows, ref = append(overflows, tries), before
 	}
-	slices.Reverse(shelves)
-	all := slices.Concat(shelves...)
+	slices.Reverse(overflows)
+	all := slices.Concat(overflows...)
 	if len(all) != h.Count() {
 		return h, fmt.Errorf("%w: %d tries of atom %q are there, it says %d", ErrCorrupt, len(all), a.Path, h.Count())
 	}

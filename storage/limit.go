@@ -115,14 +115,14 @@ type Limiter interface {
 }
 
 // A Lane is what limits see of a run. For those who write stores.
-type Lane struct {
+type Bucket struct {
 	Flow   string
 	Labels map[string]string
 }
 
 // Traffic is how many runs are driven, as limits count them. For those who write
 // stores. The zero Traffic has no limits.
-type Traffic struct {
+type LimiterState struct {
 	limits []Limit
 	taken  map[place]int
 }
@@ -133,9 +133,9 @@ type place struct {
 	value string
 }
 
-// NewTraffic returns what these limits count when nothing is driven.
-func NewTraffic(limits []Limit) *Traffic {
-	t := &Traffic{limits: limits, taken: map[place]int{}}
+// NewLimiterState returns what these limits count when nothing is driven.
+func NewLimiterState(limits []Limit) *LimiterState {
+	t := &LimiterState{limits: limits, taken: map[place]int{}}
 	if rate := func(l Limit) bool { return l.Runs == 0 }; slices.ContainsFunc(limits, rate) {
 		t.limits = slices.DeleteFunc(slices.Clone(limits), rate)
 	}
@@ -143,8 +143,8 @@ func NewTraffic(limits []Limit) *Traffic {
 }
 
 // Lane returns what the limits see of a run; false when none counts it.
-func (t *Traffic) Lane(flow string, labels map[string]string) (Lane, bool) {
-	lane, counted := Lane{Flow: flow}, false
+func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bool) {
+	bucket, counted := Bucket{Flow: flow}, false
 	for i := range t.limits {
 		l := &t.limits[i]
 		value, has := labels[l.Label]
@@ -152,42 +152,44 @@ func (t *Traffic) Lane(flow string, labels map[string]string) (Lane, bool) {
 		case l.Flow != "" && l.Flow != flow, l.Label != "" && !has:
 			continue
 		case l.Label != "":
-			if lane.Labels == nil {
-				lane.Labels = map[string]string{}
+			if bucket.Labels == nil {
+				bucket.Labels = map[string]string{}
 			}
-			lane.Labels[l.Label] = value
+			bucket.Labels[l.Label] = value
 		}
 		counted = true
 	}
-	return lane, counted
+	return bucket, counted
 }
 
 // each calls f with the limits that count a lane.
-func (t *Traffic) each(lane *Lane, f func(place)) {
+func (t *LimiterState) each(bucket *Bucket, f func(place)) {
 	for i := range t.limits {
 		l := &t.limits[i]
-		value, has := lane.Labels[l.Label]
-		if (l.Flow == "" || l.Flow == lane.Flow) && (l.Label == "" || has) {
+		value, has := bucket.Labels[l.Label]
+		if (l.Flow == "" || l.Flow == bucket.Flow) && (l.Label == "" || has) {
 			f(place{i, value})
 		}
 	}
 }
 
 // Take counts runs of a lane that are driven.
-func (t *Traffic) Take(lane *Lane, runs int) { t.each(lane, func(p place) { t.taken[p] += runs }) }
+func (t *LimiterState) Take(bucket *Bucket, runs int) {
+	t.each(bucket, func(p place) { t.taken[p] += runs })
+}
 
 // Room returns how many more runs of a lane may be driven.
-func (t *Traffic) Room(lane *Lane) int {
+func (t *LimiterState) Room(bucket *Bucket) int {
 	room := math.MaxInt
-	t.each(lane, func(p place) { room = min(room, t.limits[p.limit].Runs-t.taken[p]) })
+	t.each(bucket, func(p place) { room = min(room, t.limits[p.limit].Runs-t.taken[p]) })
 	return max(room, 0)
 }
 
 // Full returns the first limit that lets no further run of a lane be driven; nil
 // when there is none.
-func (t *Traffic) Full(run string, lane *Lane) *LimitedError {
+func (t *LimiterState) Full(run string, bucket *Bucket) *LimitedError {
 	var full *LimitedError
-	t.each(lane, func(p place) {
+	t.each(bucket, func(p place) {
 		if l := t.limits[p.limit]; full == nil && t.taken[p] >= l.Runs {
 			full = &LimitedError{Run: run, Limit: l, Value: p.value}
 		}

@@ -39,13 +39,13 @@ type memory struct {
 	latest    map[string]int64 // version of each name of a definition
 	outbox    []Outgoing       // by number
 	sent      int64            // numbers given out in the outbox
-	ring      chan struct{}    // nil when nobody waits
-	moved     int64            // how often it rang, whoever waited
-	rings     rings
+	waiting   chan struct{}    // nil when nobody waits
+	version   int64            // how often it rang, whoever waited
+	arrivals  rings
 	due       dueHeap
 	limits    []Limit
 	rated     []ratedClaim
-	mourned   int64  // owners that died
+	deaths    int64  // owners that died
 	scratch   []byte // for encoding
 }
 
@@ -102,8 +102,8 @@ func (m *MemoryStore) Owner() Owner { return m.owner }
 // Database returns an id of the records, which stores made by [MemoryStore.Join] share.
 func (m *MemoryStore) Database() string { return m.id }
 
-// Buried returns 0: the owner lives as long as its store is open.
-func (m *MemoryStore) Buried() int64 { return 0 }
+// Evictions returns 0: the owner lives as long as its store is open.
+func (m *MemoryStore) Evictions() int64 { return 0 }
 
 // Owners returns the owners of all stores on these records that are open.
 func (m *MemoryStore) Owners(ctx context.Context) ([]Owner, error) {
@@ -159,31 +159,31 @@ func (m *MemoryStore) close() {
 			j.Lease = time.Time{}
 		}
 	}
-	m.rang()
+	m.notify()
 }
 
-// Rung returns a channel that is closed when something may have come.
-func (m *MemoryStore) Rung() <-chan struct{} {
+// Changed returns a channel that is closed when something may have come.
+func (m *MemoryStore) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ring == nil {
-		m.ring = make(chan struct{})
+	if m.waiting == nil {
+		m.waiting = make(chan struct{})
 	}
-	return m.ring
+	return m.waiting
 }
 
 // Moved returns how often something may have come.
-func (m *MemoryStore) Moved() int64 {
+func (m *MemoryStore) Version() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.moved
+	return m.version
 }
 
 // rang wakes those who wait.
-func (m *memory) rang() {
-	m.moved++
-	if m.ring != nil {
-		close(m.ring)
-		m.ring = nil
+func (m *memory) notify() {
+	m.version++
+	if m.waiting != nil {
+		close(m.waiting)
+		m.waiting = nil
 	}
 }

@@ -90,13 +90,13 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Room(r.lane()) == 0 {
+		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Room(r.bucket()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {
 			return due, r.head.Due, nil
 		}
 		due = append(due, m.later(r))
-		traffic.Take(r.lane(), 1)
+		traffic.Take(r.bucket(), 1)
 	}
 }

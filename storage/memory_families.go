@@ -23,7 +23,7 @@ func (m *memory) bear(root string) {
 }
 
 // bury counts a run that is purged. A family is forgotten with the last run of it.
-func (m *memory) bury(r *Run) {
+func (m *memory) evict(r *Run) {
 	root := r.Root
 	if root == "" {
 		root = r.ID

@@ -25,7 +25,7 @@ func (m *MemoryStore) PostJob(ctx context.Context, job Job) error {
 	if !m.post(&job) {
 		return fmt.Errorf("%w: job %q", ErrExists, job.ID)
 	}
-	m.rang()
+	m.notify()
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (m *memory) endJob(j *memoryJob, end *JobEnd) {
 		j.Ended = time.Now()
 	}
 	m.unpin(j)
-	m.rang()
+	m.notify()
 }
 
 // bindJob gives the job that a new run is the wish of to that run.

@@ -16,7 +16,7 @@ func (m *MemoryStore) SetLimit(ctx context.Context, limit Limit) error {
 	}
 	defer m.mu.Unlock()
 	m.limits = WithLimit(m.limits, limit)
-	m.rang()
+	m.notify()
 	return nil
 }
 
@@ -30,29 +30,29 @@ func (m *MemoryStore) Limits(ctx context.Context) ([]Limit, error) {
 }
 
 // traffic returns what is driven, and those runs that are about to be.
-func (m *memory) traffic(soon []string) *Traffic {
-	t := NewTraffic(m.limits)
+func (m *memory) traffic(soon []string) *LimiterState {
+	t := NewLimiterState(m.limits)
 	if len(m.limits) == 0 {
 		return t
 	}
 	for _, r := range m.order {
 		if r.head.Owner != "" || slices.Contains(soon, r.head.ID) {
-			t.Take(r.lane(), 1)
+			t.Take(r.bucket(), 1)
 		}
 	}
 	return t
 }
 
-func (r *memoryRun) lane() *Lane { return r.head.lane() }
+func (r *memoryRun) bucket() *Bucket { return r.head.bucket() }
 
-func (r *Run) lane() *Lane { return &Lane{Flow: r.Flow, Labels: r.Labels} }
+func (r *Run) bucket() *Bucket { return &Bucket{Flow: r.Flow, Labels: r.Labels} }
 
 // full returns the limit that a run has no place by.
 func (m *memory) full(r *Run) *LimitedError {
 	if len(m.limits) == 0 {
 		return nil
 	}
-	return m.traffic(nil).Full(r.ID, r.lane())
+	return m.traffic(nil).Full(r.ID, r.bucket())
 }
 
 // Limited returns the limit that a run would have to wait for.

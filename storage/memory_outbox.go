@@ -13,14 +13,14 @@ func (m *MemoryStore) Outgoing(ctx context.Context, now time.Time, limit int) ([
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	type lane struct{ run, target string }
-	seen := map[lane]bool{}
+	type bucket struct{ run, target string }
+	seen := map[bucket]bool{}
 	var out []Outgoing
 	for _, o := range m.outbox {
 		if len(out) == limit && limit > 0 {
 			break
 		}
-		if l := (lane{o.Run, o.Target}); !seen[l] {
+		if l := (bucket{o.Run, o.Target}); !seen[l] {
 			seen[l] = true
 			if !o.Parked && !o.NotUntil.After(now) {
 				out = append(out, o)

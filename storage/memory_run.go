@@ -20,8 +20,8 @@ type memoryRun struct {
 	payloads []atom.Value // by number, from 1
 	undo     []string     // paths, from the bottom
 	timers   []TimerRow
-	letters  []Letter
-	keys     map[string]bool // of letters that came
+	messages []Message
+	keys     map[string]bool // of messages that came
 	open     []string        // tokens that are open
 	tokens   []string        // all its tokens
 }
@@ -46,7 +46,7 @@ func newMemoryRun(run Run) *memoryRun {
 	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
 	run.Failure = copyFailure(run.Failure)
 	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = 0, 0, 0, 0, 0, Growth{}
-	run.Fence, run.ClaimID, run.Owner, run.Bell, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
+	run.Fence, run.ClaimID, run.Owner, run.Wakeups, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
 	if run.Created.IsZero() {
 		run.Created = time.Now()
 	}
@@ -119,8 +119,8 @@ func (r *memoryRun) listAtoms(all bool) ([]Atom, error) {
 	return out, nil
 }
 
-func (r *memoryRun) listLetters() []Letter {
-	out := slices.Clone(r.letters)
+func (r *memoryRun) listMessages() []Message {
+	out := slices.Clone(r.messages)
 	for i := range out {
 		out[i].Failure = copyFailure(out[i].Failure)
 	}
@@ -156,7 +156,7 @@ func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Run: r.record(), Atoms: atoms, Letters: r.listLetters(), Timers: r.listTimers()}
+	s := &Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(), Timers: r.listTimers()}
 	for _, id := range r.open {
 		s.Tokens = append(s.Tokens, m.token(id))
 	}
@@ -215,7 +215,7 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 	}
 	if len(cp.Taken) > 0 {
 		taken := slices.Sorted(slices.Values(cp.Taken)) // they may be very many
-		r.letters = slices.DeleteFunc(r.letters, func(l Letter) bool { _, is := slices.BinarySearch(taken, l.N); return is })
+		r.messages = slices.DeleteFunc(r.messages, func(l Message) bool { _, is := slices.BinarySearch(taken, l.N); return is })
 	}
 	for i := range cp.Outbox {
 		out := cp.Outbox[i]
@@ -230,9 +230,9 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 		}
 		m.create(child)
 	}
-	for i := range cp.Letters {
-		if to := m.runs[cp.Letters[i].Run]; to != nil {
-			m.deliver(to, cp.Letters[i])
+	for i := range cp.Messages {
+		if to := m.runs[cp.Messages[i].Run]; to != nil {
+			m.deliver(to, cp.Messages[i])
 		}
 	}
 	if cp.Job != nil {
@@ -279,11 +279,11 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 	if h.Release {
 		run.Owner, run.Due = "", h.Due
 		run.Suspicion.Trial &^= OnTrial
-		if run.Bell != h.Bell {
+		if run.Wakeups != h.Wakeups {
 			run.Due = time.Now()
 		}
 		m.wants(r)
-		m.rang()
+		m.notify()
 	}
 }
 
@@ -321,6 +321,6 @@ func (m *memory) create(run Run) *memoryRun {
 	m.order = append(m.order, r)
 	m.bear(run.Root)
 	m.wants(r)
-	m.rang()
+	m.notify()
 	return r
 }

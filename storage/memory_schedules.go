@@ -39,7 +39,7 @@ func (m *MemoryStore) PutSchedule(ctx context.Context, s Schedule) error {
 	}
 	s.Mark = uuid.NewString()
 	m.schedules[s.ID] = &s
-	m.rang()
+	m.notify()
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (m *MemoryStore) MoveSchedule(ctx context.Context, move ScheduleMove) error
 	for i := range move.Jobs {
 		m.post(&move.Jobs[i])
 	}
-	m.rang()
+	m.notify()
 	return nil
 }
 

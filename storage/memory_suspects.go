@@ -30,15 +30,15 @@ func (m *MemoryStore) Die() {
 			r.head.Suspicion.Proof = 0
 		}
 	}
-	m.mourned++
+	m.deaths++
 	m.close()
 }
 
-// Mourned returns how many stores on these records have died.
-func (m *MemoryStore) Mourned() int64 {
+// Deaths returns how many stores on these records have died.
+func (m *MemoryStore) Deaths() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.mourned
+	return m.deaths
 }
 
 // Try takes the run over and puts it on trial.

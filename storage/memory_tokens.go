@@ -92,7 +92,7 @@ func (m *MemoryStore) FinishToken(ctx context.Context, id string, take int64, re
 	}
 	r := m.runs[t.Run]
 	r.shut(id)
-	m.deliver(r, t.Letter())
+	m.deliver(r, t.Message())
 	return m.token(id), nil
 }
 
@@ -126,7 +126,7 @@ func (m *MemoryStore) TakeToken(ctx context.Context, q Taking) (Token, error) {
 	}
 	longest.TakenBy(&q, now)
 	if longest.Tells() {
-		m.deliver(m.runs[longest.Run], longest.TakenLetter())
+		m.deliver(m.runs[longest.Run], longest.TakenMessage())
 	}
 	return m.token(longest.ID), nil
 }

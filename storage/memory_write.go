@@ -159,7 +159,7 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 }
 
 // Release lets go of the run.
-func (m *MemoryStore) Release(ctx context.Context, claim Claim, bell int64, due time.Time) error {
+func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -170,13 +170,13 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, bell int64, due 
 		return err
 	case r.head.Fence != claim.Fence || r.head.ClaimID != claim.ID || r.head.Owner == "":
 		return ErrFenced
-	case r.head.Bell != bell:
-		return ErrRung
+	case r.head.Wakeups != wakeups:
+		return ErrNewMessages
 	}
 	r.head.Owner, r.head.Due = "", due
 	r.head.Suspicion.Trial &^= OnTrial
 	m.wants(r)
-	m.rang()
+	m.notify()
 	return nil
 }
 
@@ -227,7 +227,7 @@ func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) e
 	m.apply(r, cp)
 	r.head.Due = cp.Head.Due
 	m.wants(r)
-	m.rang()
+	m.notify()
 	return nil
 }
 
@@ -247,7 +247,7 @@ func (m *MemoryStore) Purge(ctx context.Context, runs ...string) (int, error) {
 			delete(m.tokens, token)
 		}
 		delete(m.runs, id)
-		m.bury(&r.head)
+		m.evict(&r.head)
 		purged[r] = true
 	}
 	m.order = slices.DeleteFunc(m.order, func(r *memoryRun) bool { return purged[r] })

@@ -57,7 +57,7 @@ type Run struct {
 	Fence   int64     // raised by each Begin and Step
 	ClaimID string    // of the present owner's claim
 	Owner   string    // who owns it; "" is nobody
-	Bell    int64     // raised by each letter
+	Wakeups int64     // raised by each message
 	Due     time.Time // when an unowned run wants to be taken up; zero is only by its bell
 }
 
@@ -118,7 +118,7 @@ type Atom struct {
 	RevertResult  Held
 	RevertFailure *atom.Failure
 	Tries         *atom.History // retries: what they decide by; of many tries the newest, see Reader.Tries
-	Shelf         int64         // payload with the tries before those, see EncodeTries; 0 when there are none
+	Overflow      int64         // payload with the tries before those, see EncodeTries; 0 when there are none
 	Progress      float64       // 0 to 1, as the task reported it
 	Details       atom.Value    // of the progress
 
@@ -151,7 +151,7 @@ const (
 	EndValue                   // with a result
 	EndFailure                 // with a failure
 	EndHandled                 // with a failure that was handled
-	EndDeferred                // not ended: somebody else ends it, by token or letter
+	EndDeferred                // not ended: somebody else ends it, by token or message
 	EndUndoing                 // of a flow, not ended: what its result says is being undone first
 )
 
@@ -249,43 +249,43 @@ const (
 	TimerToken                     // a token's deadline or heartbeat
 )
 
-// A Letter is something a run is told by someone who does not own it.
-type Letter struct {
-	N           int64 // given by the store, rising within the run: the bell as it rang for it
+// A Message is something a run is told by someone who does not own it.
+type Message struct {
+	N           int64 // given by the store, rising within the run: the wakeup counter as it rang for it
 	Run         string
 	Kind        string // token, event, signal, cancel, suspend, retry …
 	Path        string // the atom it is for; "" is the run
-	Incarnation int    // the incarnation it is for; a letter for an older one is answered "gone"
+	Incarnation int    // the incarnation it is for; a message for an older one is answered "gone"
 	Name        string // of the event or signal
-	Key         string // what makes a repeated letter recognisable; "" when nothing does
+	Key         string // what makes a repeated message recognisable; "" when nothing does
 	Body        atom.Value
 	Failure     *atom.Failure // with what a token was failed; nil otherwise
 	Sent        time.Time
 }
 
-// A Ring says that a run has letters, and at what its bell stands with the last
+// A Ring says that a run has messages, and at what its bell stands with the last
 // of them.
-type Ring struct {
-	Run  string
-	Bell int64
+type Arrival struct {
+	Run     string
+	Wakeups int64
 }
 
-// LetterTaken is the kind of the letter that tells a run that a worker took the
-// work of a token, see [Letterbox]. Its Name is the token's id, its Path and
+// MessageTaken is the kind of the message that tells a run that a worker took the
+// work of a token, see [Inbox]. Its Name is the token's id, its Path and
 // Incarnation those of the atom, Body who took it, as a JSON string.
-const LetterTaken = "taken"
+const MessageTaken = "taken"
 
-// LetterRetaken is LetterTaken when it is not the first time.
-const LetterRetaken = "retaken"
+// MessageRetaken is MessageTaken when it is not the first time.
+const MessageRetaken = "retaken"
 
-// LetterToken is the kind of the letter that tells a run that a token was ended.
+// MessageToken is the kind of the message that tells a run that a token was ended.
 // Its Name is the token's id, its Path and Incarnation those of the atom; Body is
 // the result, unless Failure says that it was failed.
-const LetterToken = "token"
+const MessageToken = "token"
 
-// LetterSignal is the kind of a letter by which anybody tells a run of a signal:
+// MessageSignal is the kind of a message by which anybody tells a run of a signal:
 // Name says which, Body is what it carries.
-const LetterSignal = "signal"
+const MessageSignal = "signal"
 
 // An Outgoing is something a run sends out of the database: in order per run
 // and target, at least once, under a stable id.

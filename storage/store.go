@@ -23,8 +23,8 @@ var (
 	// ErrUnsure is returned by Commit when the store cannot tell whether it was
 	// done. Commit the same checkpoint again: the guard tells.
 	ErrUnsure = errors.New("storage: it is not known whether the commit was done")
-	// ErrRung is returned by Release when the bell was rung since it was looked at.
-	ErrRung = errors.New("storage: letters have come")
+	// ErrNewMessages is returned by Release when the wakeup counter was rung since it was looked at.
+	ErrNewMessages = errors.New("storage: letters have come")
 	// ErrGone is returned to whoever ends a token that was ended before, has
 	// expired, or whose atom was begun anew.
 	ErrGone = errors.New("storage: the token is no longer open")
@@ -78,11 +78,11 @@ type DueQuery struct {
 
 // A Snapshot is all that is needed to go on with a run.
 type Snapshot struct {
-	Run     Run
-	Atoms   []Atom // the live ones, ordered by path
-	Letters []Letter
-	Tokens  []Token    // the open ones
-	Timers  []TimerRow // nearest first
+	Run      Run
+	Atoms    []Atom // the live ones, ordered by path
+	Messages []Message
+	Tokens   []Token    // the open ones
+	Timers   []TimerRow // nearest first
 }
 
 // A Checkpoint is what one step changes. It becomes durable as a whole.
@@ -103,11 +103,11 @@ type Checkpoint struct {
 	Pop       int        // so many from the undo stack, before Push
 	Timers    []TimerRow // replace those of the same path and kind; a zero Due deletes
 	Tokens    []Token    // new ones, and ends of open ones; one that ended before stays as it is
-	Taken     []int64    // letters that were acted on, to delete
+	Taken     []int64    // messages that were acted on, to delete
 	Outbox    []Outgoing
-	Children  []Run    // runs to create, unowned and due at once; ErrExists when an id is taken
-	Letters   []Letter // to other runs; those to runs that are not there are dropped
-	Job       *JobEnd  // the job whose wish this run is, ended in the same commit
+	Children  []Run     // runs to create, unowned and due at once; ErrExists when an id is taken
+	Messages  []Message // to other runs; those to runs that are not there are dropped
+	Job       *JobEnd   // the job whose wish this run is, ended in the same commit
 }
 
 // Head is the part of the run's row that owner writes change. Each field
@@ -130,7 +130,7 @@ type Head struct {
 	Growth            // after this commit
 	Release bool      // let go of the run in this commit
 	Due     time.Time // with Release, and in a Step: when it wants to be taken up
-	Bell    int64     // with Release: the bell as last looked at; rung since, the run is due at once
+	Wakeups int64     // with Release: the wakeup counter as last looked at; rung since, the run is due at once
 	Time    time.Time // of this commit
 }
 
@@ -178,7 +178,7 @@ type Store interface {
 	// Each has a claim that begins with its first Commit: that makes this store's
 	// owner the run's and writes the checkpoint, or, with Release, writes it and
 	// lets the run stay nobody's. It returns ErrFenced, and changes nothing, when
-	// the run is not as it was loaded any more, or is being changed: somebody was faster, or a letter
+	// the run is not as it was loaded any more, or is being changed: somebody was faster, or a message
 	// has come; and a *LimitedError when it was not to be let go of, and its place
 	// was taken meanwhile. So a run that is woken, does one thing and waits again costs one
 	// transaction. Runs for which there is no place, see [Limiter], are left out; those
@@ -199,9 +199,9 @@ type Store interface {
 	// *LimitedError returned.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
 	// Release lets go of the run, to be taken up when due (zero: only by its
-	// bell). It returns ErrRung, and changes nothing, when the bell is not at
+	// bell). It returns ErrNewMessages, and changes nothing, when the wakeup counter is not at
 	// bell any more; ErrFenced when the claim is void.
-	Release(ctx context.Context, claim Claim, bell int64, due time.Time) error
+	Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error
 	// Step takes a run that nobody owns through one event, in one transaction:
 	// it raises the fence, loads, calls step and commits what it returns; with a
 	// nil checkpoint nothing but the fence changes. Nobody owns the run
@@ -211,7 +211,7 @@ type Store interface {
 	// again when the database was busy.
 	Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error
 
-	Letterbox
+	Inbox
 	Limiter
 	Suspects
 	Reader
@@ -245,14 +245,14 @@ type Store interface {
 	// Database returns a text that names the database among those that processes of
 	// this machine use. All stores of one database return the same text.
 	Database() string
-	// Buried returns how often somebody took this store's owner for dead, since the
+	// Evictions returns how often somebody took this store's owner for dead, since the
 	// store was opened and as far as it knows: a process that was stopped for longer
 	// than its lease, or whose lock was taken away. What it had is free, so claims
 	// from before may be void; the fence keeps them from writing. One that is cut off
 	// from its database counts as such before others may think so, and again as long
-	// as that lasts. The number rises before the channel of Rung is closed, and the
+	// as that lasts. The number rises before the channel of Changed is closed, and the
 	// owner lives again from then on.
-	Buried() int64
+	Evictions() int64
 	// Owners returns the processes that own runs or did so lately.
 	Owners(ctx context.Context) ([]Owner, error)
 	// Close gives up all claims and ends the store's goroutines. Runs stay as
@@ -294,21 +294,21 @@ type Transactor interface {
 	Transact(ctx context.Context, claim Claim, key string, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error)
 }
 
-// Letterbox is how those who do not own a run reach it.
-type Letterbox interface {
-	// Send puts letters into the boxes of runs, ringing their bells; a run that
-	// nobody owns is due at once. A letter with a Key that the run has or had is
+// Inbox is how those who do not own a run reach it.
+type Inbox interface {
+	// Send puts messages into the boxes of runs, ringing their bells; a run that
+	// nobody owns is due at once. A message with a Key that the run has or had is
 	// dropped. It returns ErrNotFound when one of the runs does not exist, and
 	// sends none.
-	Send(ctx context.Context, letters ...Letter) error
+	Send(ctx context.Context, messages ...Message) error
 	// EndToken completes (failure nil) or fails an open token, and sends its run
-	// the letter of LetterToken that says so, in one transaction. It returns
+	// the message of MessageToken that says so, in one transaction. It returns
 	// ErrGone or ErrNotFound.
 	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
 	// TakeToken gives the work that has waited longest in any of some queues to a
 	// worker: the token is the worker's from now on, and is as if heard of just now.
 	// Work whose lease has run out is there to be taken again; it waits since then.
-	// The run is sent the letter of LetterTaken, or LetterRetaken, when it is taken
+	// The run is sent the message of MessageTaken, or MessageRetaken, when it is taken
 	// for the first time and has no Work of its own, and whenever limits count from
 	// then on, see Token.Due. It returns ErrNotFound when there is none.
 	TakeToken(ctx context.Context, t Taking) (Token, error)
@@ -321,26 +321,26 @@ type Letterbox interface {
 	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
-	// Bell returns the run's bell and letters.
-	Bell(ctx context.Context, run string) (int64, []Letter, error)
-	// Rung returns a channel that is closed when something may have come for any
-	// of this store's runs: a letter, a job, by this process or another. It is a
+	// Bell returns the run's wakeup counter and messages.
+	Messages(ctx context.Context, run string) (int64, []Message, error)
+	// Changed returns a channel that is closed when something may have come for any
+	// of this store's runs: a message, a job, by this process or another. It is a
 	// hint; the rows are the truth. Take the channel first, then look at the
 	// rows, then wait.
-	Rung() <-chan struct{}
-	// Moved returns a number that rises, before the channel of Rung is closed, when
-	// letters may have come or runs may have become due, and perhaps not when all that came
-	// are jobs, and the end of runs. As long as it stays as it was before Rang or Due was asked, those
+	Changed() <-chan struct{}
+	// Moved returns a number that rises, before the channel of Changed is closed, when
+	// messages may have come or runs may have become due, and perhaps not when all that came
+	// are jobs, and the end of runs. As long as it stays as it was before RunsWithMessages or Due was asked, those
 	// would have nothing new to say, but for what the time brings. It asks nothing of a
 	// database.
-	Moved() int64
-	// Rang returns which of the runs that this store's owner has were rung since,
-	// and the number to ask with next time; 0 asks for all that have letters. What
-	// it costs grows with the letters that came since, not with the runs that are
+	Version() int64
+	// RunsWithMessages returns which of the runs that this store's owner has were rung since,
+	// and the number to ask with next time; 0 asks for all that have messages. What
+	// it costs grows with the messages that came since, not with the runs that are
 	// owned. The one rung last is the last. A run may be named again, and is not
-	// when its letters were taken meanwhile. So an owner of many runs takes the channel of Rung, asks once,
+	// when its messages were taken meanwhile. So an owner of many runs takes the channel of Changed, asks once,
 	// looks at the Bell of those named, and waits.
-	Rang(ctx context.Context, since int64) (rung []Ring, now int64, err error)
+	RunsWithMessages(ctx context.Context, since int64) (changed []Arrival, now int64, err error)
 }
 
 // Reader is what may be looked at. Records are copies; Held values are filled

@@ -103,9 +103,9 @@ type Suspects interface {
 	// Acquit ends the trial of a run that the claim owns: it is accused no more, and nothing
 	// is proved. It returns ErrFenced when the claim is void.
 	Acquit(ctx context.Context, claim Claim) error
-	// Mourned returns how many owners this store has found dead since it was opened. One
+	// Deaths returns how many owners this store has found dead since it was opened. One
 	// that closed its store does not count.
-	Mourned() int64
+	Deaths() int64
 }
 
 // A mourning is the death of an owner, as the runs that it owned see it.

@@ -59,24 +59,24 @@ func (t *Token) Due() (limit TokenLimit, due time.Time) {
 	return limit, due
 }
 
-// Letter returns what the token's run is told of its end. For those who write
+// Message returns what the token's run is told of its end. For those who write
 // stores.
-func (t *Token) Letter() Letter {
-	return Letter{
-		Run: t.Run, Kind: LetterToken, Path: t.Path, Incarnation: t.Incarnation,
+func (t *Token) Message() Message {
+	return Message{
+		Run: t.Run, Kind: MessageToken, Path: t.Path, Incarnation: t.Incarnation,
 		Name: t.ID, Body: t.Result, Failure: t.Failure,
 	}
 }
 
-// TakenLetter returns what the token's run is told when its work was taken. For
+// TakenMessage returns what the token's run is told when its work was taken. For
 // those who write stores.
-func (t *Token) TakenLetter() Letter {
-	l := Letter{
-		Run: t.Run, Kind: LetterTaken, Path: t.Path, Incarnation: t.Incarnation,
+func (t *Token) TakenMessage() Message {
+	l := Message{
+		Run: t.Run, Kind: MessageTaken, Path: t.Path, Incarnation: t.Incarnation,
 		Name: t.ID, Body: atom.MustEncode(t.Worker),
 	}
 	if t.Take > 1 {
-		l.Kind = LetterRetaken
+		l.Kind = MessageRetaken
 	}
 	return l
 }

@@ -11,7 +11,7 @@ import (
 func (s *session) cancelCommand() *cobra.Command {
 	var reason string
 	var noUndo bool
-	w := wish{
+	w := operatorRequest{
 		name: "cancel",
 		aim:  aim{cancelled, "it was to be cancelled"},
 		refuse: func(run *storage.Run) error {

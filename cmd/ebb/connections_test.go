@@ -49,7 +49,7 @@ func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial fu
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
-		server := (&door{local: true}).server(hclog.NewNullLogger(), answers)
+		server := (&access{local: true}).server(hclog.NewNullLogger(), answers)
 		served := make(chan error)
 		go func() { served <- server.Serve(newConnections(p, most, false)) }()
 		var all []net.Conn

@@ -29,7 +29,7 @@ func (c *suspectCollector) Collect(to chan<- prometheus.Metric) {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	to <- prometheus.MustNewConstMetric(deathsDesc, prometheus.CounterValue, float64(c.store.Mourned()))
+	to <- prometheus.MustNewConstMetric(deathsDesc, prometheus.CounterValue, float64(c.store.Deaths()))
 	suspects, tried, err := c.store.Suspected(ctx)
 	if err != nil {
 		to <- prometheus.NewInvalidMetric(suspectsDesc, err)

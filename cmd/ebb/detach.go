@@ -14,7 +14,7 @@ import (
 
 // leave makes the run, which whoever serves the database drives, and tells its id. One
 // that is there stays as it is.
-func (j *journey) leave(ctx context.Context, opts []engine.RunOption) error {
+func (j *runSession) leave(ctx context.Context, opts []engine.RunOption) error {
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}))
 	if err != nil {
@@ -50,7 +50,7 @@ func (j *journey) leave(ctx context.Context, opts []engine.RunOption) error {
 }
 
 // noticeLeft says so when nothing comes of a run for now.
-func (j *journey) noticeLeft(ctx context.Context, run *storage.Run, there bool) error {
+func (j *runSession) noticeLeft(ctx context.Context, run *storage.Run, there bool) error {
 	if there {
 		j.session.noticef("run %s had been begun before; it is %s", visible.Line(run.ID), run.State)
 	}

@@ -35,8 +35,8 @@ func (p page) diagnose(problem asl.Problem, lines []string) string {
 	if problem.Fix != "" {
 		fix = " (" + problem.Fix + ")"
 	}
-	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.paint(visible.Line(at), bold), p.paint(l.symbol+":", l.colour), visible.Line(problem.Message), visible.Line(fix),
-		p.paint("["+codeOf(&problem)+"]", dim))
+	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.color(visible.Line(at), bold), p.color(l.symbol+":", l.colour), visible.Line(problem.Message), visible.Line(fix),
+		p.color("["+codeOf(&problem)+"]", dim))
 	if problem.Line < 1 || problem.Line > len(lines) {
 		return b.String()
 	}
@@ -44,7 +44,7 @@ func (p page) diagnose(problem asl.Problem, lines []string) string {
 	number := fmt.Sprintf("%5d", problem.Line)
 	fmt.Fprintf(&b, "%s | %s\n", number, string(line))
 	mark := "^" + strings.Repeat("~", max(tokenLength(line[column:])-1, 0))
-	fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), blanks(line[:column]), p.paint(mark, l.colour))
+	fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), blanks(line[:column]), p.color(mark, l.colour))
 	return b.String()
 }
 

@@ -14,7 +14,7 @@ import (
 
 // A follower shows what becomes of a run that another process moves.
 type follower struct {
-	*journey
+	*runSession
 
 	show  reporter
 	told  int64         // up to which entry of the run's history
@@ -24,7 +24,7 @@ type follower struct {
 // along goes on with the run. While another process moves it, what that does is
 // shown; when that process has gone, this one moves the run.
 func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.RunOption) (*engine.Result, error) {
-	res, err := eng.Run(ctx, f.id, append(opts, engine.Lift())...)
+	res, err := eng.Run(ctx, f.id, append(opts, engine.IgnoreSuspend())...)
 	for {
 		owned, is := errors.AsType[*storage.OwnedError](err)
 		if !is {
@@ -61,7 +61,7 @@ func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err
 	defer ticker.Stop()
 	asked := time.Now() // when it was last asked who lives
 	for {
-		rung := f.store.Rung()
+		changed := f.store.Changed()
 		gone := false
 		if time.Since(asked) >= lookAlive {
 			owner, err := ownerOf(ctx, f.store, f.owner.ID)
@@ -86,7 +86,7 @@ func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err
 			return run, false, nil
 		}
 		select {
-		case <-rung:
+		case <-changed:
 		case <-ticker.C:
 		case <-ctx.Done():
 		}

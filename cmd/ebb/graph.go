@@ -62,7 +62,7 @@ func (s *session) view(ctx context.Context, what string) (view draw.View, err er
 		if err != nil {
 			return fmt.Errorf("there is no file %s, and %w", what, err)
 		}
-		j, err := s.journeyOf(ctx, store, &run)
+		j, err := s.runSessionOf(ctx, store, &run)
 		if err != nil {
 			return err
 		}

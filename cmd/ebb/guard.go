@@ -39,7 +39,7 @@ func deny(w http.ResponseWriter, r *denial) {
 }
 
 // guard serves those who may ask, within the limits of a request.
-func (d *door) guard(log hclog.Logger, next http.Handler) http.Handler {
+func (d *access) guard(log hclog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer recovered(log, w, r)
 		conn := connectionFor(r)
@@ -86,7 +86,7 @@ func recovered(log hclog.Logger, w http.ResponseWriter, r *http.Request) {
 // judge returns why a request is not served; nil when it is. It refuses requests that a
 // page in a browser could have been made to send, by another name for this machine, from
 // another origin, or as a form; and those of strangers.
-func (d *door) judge(r *http.Request) *denial {
+func (d *access) judge(r *http.Request) *denial {
 	switch {
 	case !d.knows(r.Host):
 		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or name it with --host", r.Host)
@@ -115,7 +115,7 @@ func (d *door) judge(r *http.Request) *denial {
 
 // trusts reports whether a request shows a key for everything. It may be told what is
 // wrong with the server.
-func (d *door) trusts(r *http.Request) bool {
+func (d *access) trusts(r *http.Request) bool {
 	if d == nil || d.keys == nil {
 		return false
 	}
@@ -125,7 +125,7 @@ func (d *door) trusts(r *http.Request) bool {
 
 // knows reports whether a request is for this machine by a name of its own. An
 // address is nobody else's name for it.
-func (d *door) knows(host string) bool {
+func (d *access) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

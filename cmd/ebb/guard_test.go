@@ -43,7 +43,7 @@ func TestReadinessSaysNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range []listenFlags{{address: "127.0.0.1:8083"}, {address: "0.0.0.0:8083", keys: file}} {
-		d, err := at.door(hclog.NewNullLogger())
+		d, err := at.access(hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)
 	flags := listenFlags{address: "localhost:0", cert: cert, certKey: key}
-	d, err := flags.door(hclog.NewNullLogger())
+	d, err := flags.access(hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +145,10 @@ func FuzzKeys(f *testing.F) {
 		if len(all) == 0 || len(all) > maxKeys {
 			t.Errorf("there are %d keys", len(all))
 		}
-		ring := &keyring{keys: all, looked: time.Now().Add(time.Hour)}
+		waiting := &keyring{keys: all, looked: time.Now().Add(time.Hour)}
 		for _, shown := range []string{"", "Bearer", "Bearer ", "Bearer " + path, "Basic " + rightKey} {
 			r := &http.Request{Header: http.Header{"Authorization": {shown}}}
-			if of := ring.of(r); of != nil && !strings.Contains(text, strings.TrimSpace(path)) {
+			if of := waiting.of(r); of != nil && !strings.Contains(text, strings.TrimSpace(path)) {
 				t.Errorf("%q lets in %v", shown, of)
 			}
 		}

@@ -27,16 +27,16 @@ func TestKeysNeverWait(t *testing.T) {
 		}
 		return file
 	}
-	knows := func(t *testing.T, ring *keyring) {
+	knows := func(t *testing.T, waiting *keyring) {
 		t.Helper()
-		ring.mu.Lock()
-		ring.looked = time.Now().Add(-2 * keysAge)
-		ring.mu.Unlock()
+		waiting.mu.Lock()
+		waiting.looked = time.Now().Add(-2 * keysAge)
+		waiting.mu.Unlock()
 		known := make(chan bool, 1)
 		go func() {
 			r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 			r.Header.Set("Authorization", "Bearer "+rightKey)
-			known <- ring.of(r) != nil
+			known <- waiting.of(r) != nil
 		}()
 		select {
 		case is := <-known:
@@ -54,14 +54,14 @@ func TestKeysNeverWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said strings.Builder
-		ring, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
+		waiting, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(pipe(t), file); err != nil {
 			t.Fatal(err)
 		}
-		knows(t, ring)
+		knows(t, waiting)
 		if !strings.Contains(said.String(), "no regular file") {
 			t.Errorf("it says %q", said.String())
 		}
@@ -71,14 +71,14 @@ func TestKeysNeverWait(t *testing.T) {
 		file := pipe(t)
 		wrote := make(chan error, 1)
 		go func() { wrote <- os.WriteFile(file, []byte("a "+rightKey), 0o600) }()
-		ring, err := newKeyring(file, hclog.NewNullLogger())
+		waiting, err := newKeyring(file, hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := <-wrote; err != nil {
 			t.Fatal(err)
 		}
-		knows(t, ring)
+		knows(t, waiting)
 	})
 }
 
@@ -86,7 +86,7 @@ func TestKeysNeverWait(t *testing.T) {
 func TestEndlessCertificate(t *testing.T) {
 	t.Parallel()
 	f := listenFlags{address: defaultListen, cert: "/dev/zero", certKey: "/dev/zero"}
-	if _, err := f.door(hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "/dev/zero is larger than") {
+	if _, err := f.access(hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "/dev/zero is larger than") {
 		t.Errorf("it says %v", err)
 	}
 }

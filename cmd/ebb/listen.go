@@ -43,7 +43,7 @@ const (
 )
 
 // A door lets those in who may ask.
-type door struct {
+type access struct {
 	address string
 	local   bool // only this machine can reach it
 	hosts   []string
@@ -53,7 +53,7 @@ type door struct {
 
 // door judges the flags; nil where nobody is to ask. What is wrong with the keys later
 // is told to the log.
-func (f *listenFlags) door(log hclog.Logger) (*door, error) {
+func (f *listenFlags) access(log hclog.Logger) (*access, error) {
 	if f.address == "off" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -61,7 +61,7 @@ func (f *listenFlags) door(log hclog.Logger) (*door, error) {
 	if err != nil {
 		return nil, usagef("--listen %s: want HOST:PORT, such as %s, or off", f.address, defaultListen)
 	}
-	d := &door{address: f.address, local: isLoopback(host), hosts: f.hosts}
+	d := &access{address: f.address, local: isLoopback(host), hosts: f.hosts}
 	if f.keys != "" {
 		if d.keys, err = newKeyring(f.keys, log); err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func isLoopback(host string) bool {
 }
 
 // listen lets others ask, and says where; nil where nobody is to.
-func (s *session) listen(ctx context.Context, answers http.Handler, d *door) (*http.Server, error) {
+func (s *session) listen(ctx context.Context, answers http.Handler, d *access) (*http.Server, error) {
 	if d == nil {
 		s.noticef("serving")
 		return nil, nil //nolint:nilnil // there is none
@@ -124,7 +124,7 @@ func (s *session) listen(ctx context.Context, answers http.Handler, d *door) (*h
 }
 
 // server returns a server that answers on [connections], within the limits of a request.
-func (d *door) server(log hclog.Logger, answers http.Handler) *http.Server {
+func (d *access) server(log hclog.Logger, answers http.Handler) *http.Server {
 	server := &http.Server{
 		Handler: d.guard(log, answers), DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 		ReadHeaderTimeout: headTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,

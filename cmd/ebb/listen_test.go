@@ -65,7 +65,7 @@ func TestDoor(t *testing.T) {
 		{public, "http://10.0.0.1:8083/readyz", "", http.StatusOK},
 		{public, "http://10.0.0.1:8083/livez/../metrics", "", http.StatusUnauthorized},
 	} {
-		d, err := c.at.door(hclog.NewNullLogger())
+		d, err := c.at.access(hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,14 +133,14 @@ func TestKeysChange(t *testing.T) {
 	write("a "+rightKey, 0o600)
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
-		ring, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
+		waiting, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		shows := func(key string) bool {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil)
 			r.Header.Set("Authorization", "Bearer "+key)
-			return ring.of(r) != nil
+			return waiting.of(r) != nil
 		}
 		for _, c := range []struct {
 			text         string

@@ -138,9 +138,9 @@ func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.
 }
 
 // Release forgets what a run has written that is let go of.
-func (s *measured) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
+func (s *measured) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	s.m.sizes.forget(claim.Run)
-	return s.Store.Release(ctx, claim, bell, due)
+	return s.Store.Release(ctx, claim, wakeups, due)
 }
 
 // ClaimJobs counts jobs, and looks in vain.

@@ -37,7 +37,7 @@ func only(method string, next http.Handler) http.Handler {
 
 // readiness answers whether the conductor is ready. Who shows a key for everything is
 // told why it is not; the reason may name the database, its host and its user.
-func readiness(c *conductor.Conductor, d *door) http.Handler {
+func readiness(c *conductor.Conductor, d *access) http.Handler {
 	health := c.Health()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.trusts(r) {

@@ -75,7 +75,7 @@ func (t *tree) lines(now time.Time, p page) []string {
 	for _, s := range t.undone {
 		rows = append(rows, s.undo(now))
 	}
-	return append(append(lines, p.paint("undone, last first", dim)), p.table(rows)...)
+	return append(append(lines, p.color("undone, last first", dim)), p.table(rows)...)
 }
 
 func (p page) title(t *tree, now time.Time) string {
@@ -92,7 +92,7 @@ func (p page) title(t *tree, now time.Time) string {
 	if !t.began.IsZero() {
 		took = "  " + span(end.Sub(t.began))
 	}
-	return p.paint(p.cut(text), bold) + p.paint(t.state.String(), l.colour) + took
+	return p.color(p.cut(text), bold) + p.color(t.state.String(), l.colour) + took
 }
 
 // rows appends the rows of a step and all below it.
@@ -223,7 +223,7 @@ func (p page) table(rows []row) []string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
 		text := fmt.Sprintf("%-*s  %-*s  %*s  %s", head, r.head, state, r.state, took, r.took, r.detail)
-		lines[i] = p.paint(p.cut(strings.TrimRight(text, " ")), r.look.colour)
+		lines[i] = p.color(p.cut(strings.TrimRight(text, " ")), r.look.colour)
 	}
 	return lines
 }
@@ -236,7 +236,7 @@ func (p page) cut(line string) string {
 	return string([]rune(line)[:p.width-2]) + "…"
 }
 
-func (p page) paint(text, colour string) string {
+func (p page) color(text, colour string) string {
 	if !p.colour || colour == "" || text == "" {
 		return text
 	}

@@ -112,7 +112,7 @@ func (r *lineReporter) rested(run *storage.Run, _ int) { writeEnd(r.out, run, pa
 // writeEnd says how a run stands, and why.
 func writeEnd(out io.Writer, run *storage.Run, p page) {
 	l := flowLooks[run.State]
-	fmt.Fprint(out, visible.Line(run.ID), " ", p.paint(run.State.String(), l.colour))
+	fmt.Fprint(out, visible.Line(run.ID), " ", p.color(run.State.String(), l.colour))
 	if run.Failure != nil {
 		fmt.Fprint(out, " ", cause(run.Failure))
 	}

@@ -31,7 +31,7 @@ func (s *session) resume(ctx context.Context, id, want string) error {
 		return err
 	}
 	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, _ *storage.Owner) error {
-		j, err := s.journeyOf(ctx, store, run)
+		j, err := s.runSessionOf(ctx, store, run)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s *session) resume(ctx context.Context, id, want string) error {
 			return err
 		}
 		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
-			return eng.Run(ctx, id, engine.Lift())
+			return eng.Run(ctx, id, engine.IgnoreSuspend())
 		})
 	})
 }
@@ -61,8 +61,8 @@ func (s *session) withRun(ctx context.Context, id string, f func(storage.Store, 
 	})
 }
 
-// journeyOf returns the journey that goes on with a stored run.
-func (s *session) journeyOf(ctx context.Context, store storage.Store, run *storage.Run) (*journey, error) {
+// runSessionOf returns the run session that goes on with a stored run.
+func (s *session) runSessionOf(ctx context.Context, store storage.Store, run *storage.Run) (*runSession, error) {
 	if run.Definition == "" {
 		return nil, usagef("run %s is of the flow %s, which is in a Go program: that has to go on with it", run.ID, run.Flow)
 	}
@@ -92,11 +92,11 @@ func (s *session) journeyOf(ctx context.Context, store storage.Store, run *stora
 		machines = append(machines, m)
 	}
 	callREST(registry, machines)
-	return &journey{session: s, store: store, machine: m, flow: run.Flow, id: run.ID, tasks: registry}, nil
+	return &runSession{session: s, store: store, machine: m, flow: run.Flow, id: run.ID, tasks: registry}, nil
 }
 
 // recall reads what the run did before, if it is to be shown.
-func (j *journey) recall(ctx context.Context, run *storage.Run) error {
+func (j *runSession) recall(ctx context.Context, run *storage.Run) error {
 	if j.session.out.terminal() == nil || j.session.output == asJSON {
 		return nil
 	}

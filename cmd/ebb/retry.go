@@ -16,7 +16,7 @@ import (
 func (s *session) retryCommand() *cobra.Command {
 	var from, input string
 	var reverts, messages bool
-	var w wish
+	var w operatorRequest
 	cmd := &cobra.Command{
 		Use:   "retry RUN [ATOM]",
 		Short: "Let a run that failed go on, or try again what could not be undone",

@@ -16,7 +16,7 @@ import (
 func (s *session) revertCommand() *cobra.Command {
 	var to, reason string
 	var dry bool
-	w := wish{
+	w := operatorRequest{
 		name: "revert",
 		refuse: func(run *storage.Run) error {
 			switch {
@@ -71,7 +71,7 @@ func takenBack(run *storage.Run) bool {
 }
 
 // preview lists what an order would undo.
-func (s *session) preview(ctx context.Context, id string, w *wish) error {
+func (s *session) preview(ctx context.Context, id string, w *operatorRequest) error {
 	return s.reading(ctx, func(store storage.Store) error {
 		run, err := findRun(ctx, store, id)
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *session) preview(ctx context.Context, id string, w *wish) error {
 		if err := w.refuse(&run); err != nil {
 			return err
 		}
-		j, err := s.journeyOf(ctx, store, &run)
+		j, err := s.runSessionOf(ctx, store, &run)
 		if err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 				return unreachable(err)
 			}
 		}
-		j := journey{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
+		j := runSession{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
 		if f.detach {
 			return j.leave(ctx, opts)
 		}
@@ -161,7 +161,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 			}
 		}
 		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, show reporter) (*engine.Result, error) {
-			f := follower{journey: &j, show: show, told: run.Entries}
+			f := follower{runSession: &j, show: show, told: run.Entries}
 			return f.along(ctx, eng, opts)
 		})
 	})

@@ -90,7 +90,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if err != nil {
 		return err
 	}
-	door, err := f.listen.door(s.logger())
+	access, err := f.listen.access(s.logger())
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		}
 		m.watchMemory(c.Memory)
 		answers := paths(map[string]http.Handler{
-			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, door)), "/metrics": only(http.MethodGet, m.handler()),
+			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, access)), "/metrics": only(http.MethodGet, m.handler()),
 			"/events": cloudevents.Handler(store), "/tasks/": dispatch.Handler(ctx, store),
 		})
-		return s.conduct(ctx, c, answers, door, &pruner{store, policy, file.Vacuum, s.logger()})
+		return s.conduct(ctx, c, answers, access, &pruner{store, policy, file.Vacuum, s.logger()})
 	})
 }
 
@@ -165,7 +165,7 @@ func (f *serveFlags) places() error {
 }
 
 // conduct lets a conductor serve until the process is to stop.
-func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *door, p *pruner) error {
+func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *access, p *pruner) error {
 	server, err := s.listen(ctx, answers, d)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ the same source and id count once.`,
 			if event != "" {
 				return s.tellOf(cmd.Context(), args[0], event)
 			}
-			l := storage.Letter{Run: args[0], Kind: storage.LetterSignal, Name: args[1], Key: key, Body: atom.Null}
+			l := storage.Message{Run: args[0], Kind: storage.MessageSignal, Name: args[1], Key: key, Body: atom.Null}
 			switch {
 			case l.Name == "" || len(l.Name) > storage.MaxID:
 				return usagef("the signal %.20q: a name has 1 to %d bytes", l.Name, storage.MaxID)

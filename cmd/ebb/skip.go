@@ -7,7 +7,7 @@ import (
 )
 
 func (s *session) skipCommand() *cobra.Command {
-	w := wish{name: "skip", aim: aim{isReverted, "it was to be undone"}, refuse: refuseMending}
+	w := operatorRequest{name: "skip", aim: aim{isReverted, "it was to be undone"}, refuse: refuseMending}
 	cmd := &cobra.Command{
 		Use:   "skip RUN ATOM",
 		Short: "Count what could not be undone as undone, and go on undoing",

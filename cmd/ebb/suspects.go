@@ -17,7 +17,7 @@ func setAside(run *storage.Run) bool {
 }
 
 // suspicion says what the deaths of processes mean for a run; nothing when they mean nothing.
-func (w *standing) suspicion(now time.Time) []string {
+func (w *diagnosis) suspicion(now time.Time) []string {
 	run := &w.run
 	s := &run.Suspicion
 	switch {

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *session) suspendCommand() *cobra.Command {
-	w := wish{
+	w := operatorRequest{
 		name: "suspend", order: engine.Hold(),
 		aim: aim{isHeld, "it was to be suspended"},
 		refuse: func(run *storage.Run) error {
@@ -37,7 +37,7 @@ begun. A run that nobody moves is suspended at once.`,
 
 // suspend needs nothing of the run's flow, so it can suspend the runs of any
 // program.
-func (s *session) suspend(ctx context.Context, id string, w *wish) error {
+func (s *session) suspend(ctx context.Context, id string, w *operatorRequest) error {
 	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := w.refuse(run); err != nil {
 			return err

@@ -23,7 +23,7 @@ func (s *session) whyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return s.reading(ctx, func(store storage.Store) error {
-				w, err := standingOf(ctx, store, args[0])
+				w, err := diagnosisOf(ctx, store, args[0])
 				if err != nil {
 					return err
 				}
@@ -42,24 +42,24 @@ func (s *session) whyCommand() *cobra.Command {
 }
 
 // A standing is what there is to know about why a run stands where it does.
-type standing struct {
-	run     storage.Run
-	owner   *storage.Owner // who moves it, or did until they died; nil is nobody
-	atoms   []storage.Atom // that are in the middle of something
-	timers  []storage.TimerRow
-	tokens  map[string]*storage.Token // open ones, by the atom's path
-	letters []storage.Letter
-	machine *sm4c.Waiting         // what its language says; nil when that is nothing
-	sends   []message             // what it still has to send
-	place   *storage.LimitedError // the limit by which there is no place for it; nil when there is one
+type diagnosis struct {
+	run      storage.Run
+	owner    *storage.Owner // who moves it, or did until they died; nil is nobody
+	atoms    []storage.Atom // that are in the middle of something
+	timers   []storage.TimerRow
+	tokens   map[string]*storage.Token // open ones, by the atom's path
+	messages []storage.Message
+	machine  *sm4c.Waiting         // what its language says; nil when that is nothing
+	sends    []message             // what it still has to send
+	place    *storage.LimitedError // the limit by which there is no place for it; nil when there is one
 }
 
-func standingOf(ctx context.Context, store storage.Store, id string) (*standing, error) {
+func diagnosisOf(ctx context.Context, store storage.Store, id string) (*diagnosis, error) {
 	run, err := findRun(ctx, store, id)
 	if err != nil {
 		return nil, err
 	}
-	w := &standing{run: run, tokens: map[string]*storage.Token{}}
+	w := &diagnosis{run: run, tokens: map[string]*storage.Token{}}
 	owners, err := store.Owners(ctx)
 	if err != nil {
 		return nil, unreachable(err)
@@ -88,7 +88,7 @@ func standingOf(ctx context.Context, store storage.Store, id string) (*standing,
 	for i := range tokens {
 		w.tokens[tokens[i].Path] = &tokens[i]
 	}
-	if _, w.letters, err = store.Bell(ctx, id); err != nil {
+	if _, w.messages, err = store.Messages(ctx, id); err != nil {
 		return nil, unreachable(err)
 	}
 	if w.sends, err = messagesOf(ctx, store, id); err != nil {
@@ -132,7 +132,7 @@ func inMiddle(a *storage.Atom) bool {
 }
 
 // alive reports whether a live process moves the run.
-func (w *standing) alive() bool { return w.owner != nil && w.owner.Alive }
+func (w *diagnosis) alive() bool { return w.owner != nil && w.owner.Alive }
 
 // A wait is one thing that a run waits for.
 type wait struct {
@@ -143,7 +143,7 @@ type wait struct {
 	attempt int
 	token   *storage.Token
 	timeout storage.TokenLimit // of the token, that passes when it is due
-	letter  *storage.Letter
+	message *storage.Message
 	limit   *storage.LimitedError
 	failure *jsonFailure // why it waits
 }
@@ -166,7 +166,7 @@ const (
 )
 
 // waits lists what the run waits for.
-func (w *standing) waits() []wait {
+func (w *diagnosis) waits() []wait {
 	var list []wait
 	if !w.run.State.Ended() {
 		if w.place != nil && !w.run.Hold {
@@ -187,14 +187,14 @@ func (w *standing) waits() []wait {
 			}
 		}
 	}
-	for i := range w.letters {
-		l := &w.letters[i]
-		list = append(list, wait{kind: waitsForReading, path: l.Path, since: l.Sent, letter: l})
+	for i := range w.messages {
+		l := &w.messages[i]
+		list = append(list, wait{kind: waitsForReading, path: l.Path, since: l.Sent, message: l})
 	}
 	return list
 }
 
-func (w *standing) waitOf(a *storage.Atom) wait {
+func (w *diagnosis) waitOf(a *storage.Atom) wait {
 	now := wait{kind: waitsForExecution, path: a.Path, since: a.StartedAt, due: a.Due, attempt: a.Attempt}
 	switch a.State {
 	case states.TaskRetrying:
@@ -245,7 +245,7 @@ type wake struct {
 }
 
 // wakes lists what would move the run on.
-func (w *standing) wakes(waits []wait) []wake {
+func (w *diagnosis) wakes(waits []wait) []wake {
 	id := w.run.ID
 	if w.run.State.Ended() {
 		if w.run.Undo != storage.UndoFailed {
@@ -280,7 +280,7 @@ func (w *standing) wakes(waits []wait) []wake {
 }
 
 // lacks lists the names of the events that the run's language waits for.
-func (w *standing) lacks() []string {
+func (w *diagnosis) lacks() []string {
 	var names []string
 	if w.machine == nil {
 		return nil
@@ -298,7 +298,7 @@ func (w *standing) lacks() []string {
 }
 
 // mends lists the ways to go on with what could not be undone.
-func (w *standing) mends(waits []wait) []wake {
+func (w *diagnosis) mends(waits []wait) []wake {
 	var list []wake
 	for _, one := range waits {
 		if one.kind == waitsForMending {

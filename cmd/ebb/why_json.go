@@ -24,7 +24,7 @@ type jsonWait struct {
 	Token   string       `json:"token,omitempty"`
 	Work    string       `json:"work,omitempty"`   // worker: of which kind
 	Worker  string       `json:"worker,omitempty"` // worker: who has it, if anybody
-	Letter  string       `json:"letter,omitempty"` // its kind
+	Message string       `json:"letter,omitempty"` // its kind
 	Name    string       `json:"name,omitempty"`   // of the signal or event
 	Limit   string       `json:"limit,omitempty"`  // place: the limit that is reached
 	Failure *jsonFailure `json:"failure,omitempty"`
@@ -51,7 +51,7 @@ func deathsJSON(run *storage.Run, now time.Time) *jsonDeaths {
 	}
 }
 
-type jsonStanding struct {
+type jsonDiagnosis struct {
 	Run     string       `json:"run"`
 	Flow    string       `json:"flow"`
 	State   string       `json:"state"`
@@ -69,9 +69,9 @@ type jsonStanding struct {
 	Machine *sm4c.Waiting `json:"machine,omitempty"` // what its language says
 }
 
-func (w *standing) json(now time.Time) jsonStanding {
+func (w *diagnosis) json(now time.Time) jsonDiagnosis {
 	run := &w.run
-	j := jsonStanding{
+	j := jsonDiagnosis{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Hold: run.Hold,
 		Failure: failureJSON(run.Failure), Waits: []jsonWait{}, Wakes: []wake{}, Machine: w.machine,
 		Messages: messagesJSON(w.sends), Deaths: deathsJSON(run, now),
@@ -94,8 +94,8 @@ func (w *standing) json(now time.Time) jsonStanding {
 		if one.limit != nil {
 			to.Limit = one.limit.Reason()
 		}
-		if one.letter != nil {
-			to.Letter, to.Name = one.letter.Kind, one.letter.Name
+		if one.message != nil {
+			to.Message, to.Name = one.message.Kind, one.message.Name
 		}
 		j.Waits = append(j.Waits, to)
 	}

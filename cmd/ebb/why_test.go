@@ -15,8 +15,8 @@ import (
 var busy = &atom.Failure{Code: "BankBusy", Message: "call\nagain"}
 
 // standings are runs that stand somewhere, and why.
-var standings = map[string]func(w *standing){
-	"moving": func(w *standing) {
+var diagnoses = map[string]func(w *diagnosis){
+	"moving": func(w *diagnosis) {
 		w.atoms = []storage.Atom{
 			{Path: "P[0]/Pay", State: states.TaskRunning, Attempt: 2, StartedAt: start.Add(-90 * time.Second)},
 			{Path: "Pause", State: states.TaskRunning, Kind: storage.KindTimer, Due: start.Add(10 * time.Minute)},
@@ -25,9 +25,9 @@ var standings = map[string]func(w *standing){
 		}
 		w.tokens["Approve"] = &storage.Token{ID: "T0KEN", Path: "Approve", Deadline: start.Add(time.Hour)}
 		w.timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
-		w.letters = []storage.Letter{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
+		w.messages = []storage.Message{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
 	},
-	"working": func(w *standing) {
+	"working": func(w *diagnosis) {
 		w.owner, w.run.Owner = nil, ""
 		w.atoms = []storage.Atom{
 			{Path: "Queued", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
@@ -51,38 +51,38 @@ var standings = map[string]func(w *standing){
 			w.tokens[t.Path] = &t
 		}
 	},
-	"dead": func(w *standing) {
+	"dead": func(w *diagnosis) {
 		w.owner.Alive = false
 		w.atoms = []storage.Atom{{Path: "Pay", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Second)}}
-		w.letters = []storage.Letter{{Kind: "cancel", Sent: start.Add(-time.Second)}}
+		w.messages = []storage.Message{{Kind: "cancel", Sent: start.Add(-time.Second)}}
 	},
-	"cancelling": func(w *standing) {
+	"cancelling": func(w *diagnosis) {
 		w.run.Outcome, w.run.Failure = storage.Cancelled, &atom.Failure{Code: atom.CodeCancelled, Message: "the customer called"}
 		w.atoms = []storage.Atom{
 			{Path: "Book", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Second)},
 			{Path: "Rent", State: states.TaskReverting, Attempt: 1, RevertAttempt: 2, Due: start.Add(time.Minute), RevertFailure: busy},
 		}
 	},
-	"parked": func(w *standing) {
+	"parked": func(w *diagnosis) {
 		w.owner, w.run.State, w.run.Hold, w.run.Failure = nil, states.FlowSuspended, true, busy
 		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
 	},
-	"suspect": func(w *standing) {
+	"suspect": func(w *diagnosis) {
 		w.run.Lost = 3
 		w.run.Suspicion = storage.Suspicion{Trial: storage.Accused, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
 	},
-	"set aside": func(w *standing) {
+	"set aside": func(w *diagnosis) {
 		w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true
 		w.run.Failure = &atom.Failure{Code: atom.CodeLost, Message: "the run kills the processes that drive it"}
 	},
-	"held":    func(w *standing) { w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true },
-	"new":     func(w *standing) { w.owner, w.run.State = nil, states.FlowPending },
-	"resting": func(w *standing) { w.owner, w.run.State = nil, states.FlowSuspending },
-	"ended": func(w *standing) {
+	"held":    func(w *diagnosis) { w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true },
+	"new":     func(w *diagnosis) { w.owner, w.run.State = nil, states.FlowPending },
+	"resting": func(w *diagnosis) { w.owner, w.run.State = nil, states.FlowSuspending },
+	"ended": func(w *diagnosis) {
 		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
 		w.atoms = []storage.Atom{{Path: "Late", State: states.TaskRunning}}
 	},
-	"sending": func(w *standing) {
+	"sending": func(w *diagnosis) {
 		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
 		w.sends = []message{
 			{Outgoing: storage.Outgoing{ID: "m1", Run: "trip-1", Target: "bus", Attempts: 20, Parked: true, Error: "the bus says 503"}, behind: 2},
@@ -90,7 +90,7 @@ var standings = map[string]func(w *standing){
 			{Outgoing: storage.Outgoing{ID: "m3", Run: "trip-1", Target: "mail"}},
 		}
 	},
-	"undo failed": func(w *standing) {
+	"undo failed": func(w *diagnosis) {
 		w.owner, w.run.State, w.run.Outcome, w.run.Undo = nil, states.FlowFailure, storage.FailedOutcome, storage.UndoFailed
 		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertFailure: busy}}
 	},
@@ -100,10 +100,10 @@ var standings = map[string]func(w *standing){
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	local := regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
-	for name, arrange := range standings {
+	for name, arrange := range diagnoses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &standing{
+			w := &diagnosis{
 				run:    storage.Run{ID: "trip-1", Flow: "trip", State: states.FlowRunning, Owner: "o"},
 				owner:  &storage.Owner{ID: "o", Host: "box", PID: 4711, Started: start, Alive: true},
 				tokens: map[string]*storage.Token{},

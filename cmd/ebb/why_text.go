@@ -12,7 +12,7 @@ import (
 )
 
 // sentences tells a standing to people. It depends on nothing but the time.
-func (w *standing) sentences(now time.Time) []string {
+func (w *diagnosis) sentences(now time.Time) []string {
 	list := []string{w.stands()}
 	waits := w.waits()
 	list = append(list, w.suspicion(now)...)
@@ -27,7 +27,7 @@ func (w *standing) sentences(now time.Time) []string {
 }
 
 // tells says what the run's language does, and which transition lacks what.
-func (w *standing) tells(now time.Time) []string {
+func (w *diagnosis) tells(now time.Time) []string {
 	m := w.machine
 	if m == nil {
 		return nil
@@ -68,7 +68,7 @@ func (w *standing) tells(now time.Time) []string {
 func quoted(name string) string { return strconv.Quote(visible.Line(name)) }
 
 // stands says how the run stands and who moves it.
-func (w *standing) stands() string {
+func (w *diagnosis) stands() string {
 	run := &w.run
 	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
 	switch {
@@ -126,7 +126,7 @@ var limits = [...]string{
 }
 
 // sentence says what one wait is.
-func (w *standing) sentence(one *wait, now time.Time) string {
+func (w *diagnosis) sentence(one *wait, now time.Time) string {
 	name := visible.Line(one.path)
 	switch one.kind {
 	case waitsForExecution:
@@ -150,12 +150,12 @@ func (w *standing) sentence(one *wait, now time.Time) string {
 	case waitsForDeadline:
 		return fmt.Sprintf("Its time is up%s.", at(one.due, now))
 	default:
-		return w.letter(one, now)
+		return w.message(one, now)
 	}
 }
 
 // called says that an atom is, or was, in the middle of a call.
-func (w *standing) called(name, how string, one *wait, now time.Time) string {
+func (w *diagnosis) called(name, how string, one *wait, now time.Time) string {
 	which := ""
 	if one.attempt > 1 {
 		which = fmt.Sprintf(", attempt %d", one.attempt)
@@ -167,10 +167,10 @@ func (w *standing) called(name, how string, one *wait, now time.Time) string {
 		name, how, since(one.since, now), which, how)
 }
 
-func (w *standing) letter(one *wait, now time.Time) string {
-	l := one.letter
+func (w *diagnosis) message(one *wait, now time.Time) string {
+	l := one.message
 	what := visible.Line(l.Kind)
-	if l.Name != "" && l.Kind != storage.LetterToken {
+	if l.Name != "" && l.Kind != storage.MessageToken {
 		what += " " + visible.Line(l.Name)
 	}
 	if l.Path != "" {
@@ -180,7 +180,7 @@ func (w *standing) letter(one *wait, now time.Time) string {
 }
 
 // advice says what would move the run on.
-func (w *standing) advice(waits []wait) []string {
+func (w *diagnosis) advice(waits []wait) []string {
 	var list, commands []string
 	for _, wake := range w.wakes(waits) {
 		switch wake.By {

@@ -239,7 +239,7 @@ func TestValid(t *testing.T) {
 	if w := post(storage.Memory(), "/", "[]", "Content-Type", batch); w.Code != http.StatusAccepted {
 		t.Errorf("an empty batch: answered %d %s", w.Code, w.Body)
 	}
-	long := strings.Repeat("ü", 2000) // is cut between two characters where a letter's name is
+	long := strings.Repeat("ü", 2000) // is cut between two characters where a message's name is
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Replace(eventWith("1", 0, ""), "order.paid", "x"+long, 1)))
 	r.Header.Set("Content-Type", form)
 	events, err := cloudevents.Read(httptest.NewRecorder(), r)

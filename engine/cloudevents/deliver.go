@@ -15,26 +15,26 @@ import (
 
 // Tell puts events into the box of a run, all or none. It returns an error that
 // wraps [storage.ErrNotFound] when there is no such run.
-func Tell(ctx context.Context, box storage.Letterbox, run string, events ...Event) error {
-	letters := make([]storage.Letter, len(events))
+func Tell(ctx context.Context, box storage.Inbox, run string, events ...Event) error {
+	messages := make([]storage.Message, len(events))
 	for i, e := range events {
-		letters[i] = e.letter()
-		letters[i].Run = run
+		messages[i] = e.message()
+		messages[i].Run = run
 	}
-	return box.Send(ctx, letters...)
+	return box.Send(ctx, messages...)
 }
 
-// letter returns the letter that brings the event to a run.
-func (e Event) letter() storage.Letter {
+// message returns the message that brings the event to a run.
+func (e Event) message() storage.Message {
 	key := "event " + e.Attribute("source") + " " + e.Attribute("id")
 	if len(key) > storage.MaxID {
 		sum := sha256.Sum256([]byte(key))
 		key = "event " + hex.EncodeToString(sum[:])
 	}
-	return storage.Letter{Kind: LetterKind, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(), Sent: time.Now()}
+	return storage.Message{Kind: MessageKind, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(), Sent: time.Now()}
 }
 
-// clip shortens a name to what letters take, between two characters.
+// clip shortens a name to what messages take, between two characters.
 func clip(name string) string {
 	if len(name) <= storage.MaxID {
 		return name
@@ -48,7 +48,7 @@ func clip(name string) string {
 
 // A Directory finds runs, and reaches them: every store does.
 type Directory interface {
-	storage.Letterbox
+	storage.Inbox
 	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
 }
 
@@ -58,8 +58,8 @@ const (
 	// delivery may have together.
 	MaxTopics = 10_000
 
-	maxLetters      = 500     // in one transaction
-	maxLettersBytes = 8 << 20 // in one transaction, unless one letter is larger
+	maxMessages      = 500     // in one transaction
+	maxMessagesBytes = 8 << 20 // in one transaction, unless one message is larger
 )
 
 // Deliver puts events into the boxes of all runs that have not ended and have
@@ -103,10 +103,10 @@ func Deliver(ctx context.Context, store Directory, events ...Event) ([]string, e
 			continue
 		}
 		slices.Sort(runs)
-		letter := e.letter()
+		message := e.message()
 		for _, run := range slices.Compact(runs) {
-			told[run], letter.Run = true, run
-			if err := out.add(ctx, letter); err != nil {
+			told[run], message.Run = true, run
+			if err := out.add(ctx, message); err != nil {
 				return nil, err
 			}
 		}
@@ -125,28 +125,28 @@ func (e Event) topics() []string {
 	return out
 }
 
-// A delivery sends letters, as many together as is good for the store.
+// A delivery sends messages, as many together as is good for the store.
 type delivery struct {
-	store   Directory
-	letters []storage.Letter
-	bytes   int
+	store    Directory
+	messages []storage.Message
+	bytes    int
 }
 
-func (d *delivery) add(ctx context.Context, l storage.Letter) error {
-	if len(d.letters) == maxLetters || d.bytes+len(l.Body) > maxLettersBytes {
+func (d *delivery) add(ctx context.Context, l storage.Message) error {
+	if len(d.messages) == maxMessages || d.bytes+len(l.Body) > maxMessagesBytes {
 		if err := d.send(ctx); err != nil {
 			return err
 		}
 	}
-	d.letters, d.bytes = append(d.letters, l), d.bytes+len(l.Body)
+	d.messages, d.bytes = append(d.messages, l), d.bytes+len(l.Body)
 	return nil
 }
 
 func (d *delivery) send(ctx context.Context) error {
-	if len(d.letters) == 0 {
+	if len(d.messages) == 0 {
 		return nil
 	}
-	err := d.store.Send(ctx, d.letters...)
-	d.letters, d.bytes = d.letters[:0], 0
+	err := d.store.Send(ctx, d.messages...)
+	d.messages, d.bytes = d.messages[:0], 0
 	return err
 }

@@ -5,9 +5,9 @@
 //	eng, err := engine.New(root, engine.WithStore(store), engine.WithSender(cloudevents.Sender(nil, "https://bus.example.org/")))
 //
 // An event goes to the run that ?run= names, or, without one, to all runs that wait
-// for one with its attributes, see [Deliver]. It is a letter: stored in one
+// for one with its attributes, see [Deliver]. It is a message: stored in one
 // transaction before it is answered, told to the run by whoever drives it, and
 // kept in the run's box until then. One that comes again, by its source and id, is
 // dropped. What a run makes of it is said by the run's language, in one commit
-// with the end of the letter.
+// with the end of the message.
 package cloudevents

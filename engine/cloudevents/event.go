@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// LetterKind is the kind of the letters that bring events.
-const LetterKind = "event"
+// MessageKind is the kind of the messages that bring events.
+const MessageKind = "event"
 
 // The limits of what events may be.
 const (
@@ -25,7 +25,7 @@ const (
 	MaxNesting    = 500  // how deep the arrays and objects of an event may nest
 )
 
-// An Event is a CloudEvent in its JSON form, as letters carry it: its attributes
+// An Event is a CloudEvent in its JSON form, as messages carry it: its attributes
 // are members whose names are in lower case, its data is under "data", or under
 // "data_base64" when it is no JSON and no text.
 type Event map[string]json.RawMessage
@@ -174,7 +174,7 @@ func (e Event) Attribute(name string) string {
 	return text
 }
 
-// Body returns the event as letters carry it.
+// Body returns the event as messages carry it.
 func (e Event) Body() atom.Value {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -83,7 +83,7 @@ func addressee(query string) (string, error) {
 	if len(runs) > 1 || runs[0] == "" {
 		return "", invalid("the query parameter run must be there once, with the id of a run")
 	}
-	addressed := storage.Letter{Run: runs[0]}
+	addressed := storage.Message{Run: runs[0]}
 	return runs[0], addressed.Check()
 }
 

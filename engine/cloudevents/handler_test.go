@@ -78,17 +78,17 @@ func TestHandler(t *testing.T) {
 				}
 				got = answer.Body.String()
 			}
-			_, letters, err := store.Bell(t.Context(), "r")
+			_, messages, err := store.Messages(t.Context(), "r")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.status == http.StatusAccepted && strings.Contains(c.target, "run=") {
-				if len(letters) != 1 {
-					t.Fatalf("there are %d letters; want 1", len(letters))
+				if len(messages) != 1 {
+					t.Fatalf("there are %d letters; want 1", len(messages))
 				}
-				got = letters[0].Body.String()
-			} else if len(letters) > 0 {
-				t.Errorf("there is a letter: %s", letters[0].Body)
+				got = messages[0].Body.String()
+			} else if len(messages) > 0 {
+				t.Errorf("there is a letter: %s", messages[0].Body)
 			}
 			if !strings.Contains(got, c.want) {
 				t.Errorf("got %s; want %s", got, c.want)

@@ -17,9 +17,9 @@ type node struct {
 
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
-	ring := &node{Name: "a"}
-	ring.Next = &node{Name: "b", Next: ring}
-	ring.all = map[string]*node{"a": ring}
+	waiting := &node{Name: "a"}
+	waiting.Next = &node{Name: "b", Next: waiting}
+	waiting.all = map[string]*node{"a": waiting}
 	type inner struct {
 		N  int
 		up any
@@ -45,7 +45,7 @@ func TestSnapshot(t *testing.T) {
 		"array":         {[2]inner{{1, nil}, {2, inner{3, true}}}, []string{"State[0].N: 1", "State[0].up: nil", "State[1].N: 2", "State[1].up.N: 3", "State[1].up.up: true"}},
 		"empty struct":  {struct{}{}, []string{"State: {}"}},
 		"function":      {[]func(){nil, func() {}}, []string{"State[0]: nil", "State[1]: func"}},
-		"ring": {ring, []string{
+		"ring": {waiting, []string{
 			`State.Name: "a"`, `State.Next.Name: "b"`, "State.Next.Next: the same as State", "State.Next.all: empty",
 			`State.all["a"]: the same as State`,
 		}},

@@ -28,7 +28,7 @@ func amountOf(o *node, name string) amount {
 }
 
 // amount returns the number, which must be in a range unless it is fixed.
-func (w *walk) amount(n *amount, least, most int64) (int64, *fault) {
+func (w *interpreter) amount(n *amount, least, most int64) (int64, *stateError) {
 	switch {
 	case n.query != nil:
 		return n.query.whole(w.view(w.input), least, most)
@@ -45,10 +45,10 @@ func (w *walk) amount(n *amount, least, most int64) (int64, *fault) {
 	}
 	found, ok := asWhole(value)
 	if ok && least == 0 && found < 0 {
-		return 0, runtimeFault("Expected non-negative integer for %s, got '%d' instead.", strings.TrimSuffix(n.field, "Path"), found)
+		return 0, runtimeError("Expected non-negative integer for %s, got '%d' instead.", strings.TrimSuffix(n.field, "Path"), found)
 	}
 	if !ok || found < least || found > most {
-		return 0, runtimeFault("The %s field refers to value \"%s\" which is not a valid integer: %s", n.field, plain(value), n.path.Text())
+		return 0, runtimeError("The %s field refers to value \"%s\" which is not a valid integer: %s", n.field, plain(value), n.path.Text())
 	}
 	return found, nil
 }
@@ -58,7 +58,7 @@ func plain(value any) string {
 	if text, ok := value.(string); ok {
 		return text
 	}
-	return treeDatum(value).encoded().String()
+	return treeValue(value).encoded().String()
 }
 
 // asWhole returns the integer that a number, or the text of one, stands for.

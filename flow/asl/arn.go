@@ -12,7 +12,7 @@ import (
 
 // world returns the begin of the ARNs of whatever belongs to the execution, up to
 // the account; false when the execution has no ARN.
-func (w *walk) world() (string, bool) {
+func (w *interpreter) world() (string, bool) {
 	parts := strings.SplitN(w.attributes().ExecutionID, ":", 6)
 	if len(parts) < 6 || parts[0] != "arn" || parts[2] != "states" {
 		return "", false
@@ -22,11 +22,11 @@ func (w *walk) world() (string, bool) {
 
 // labelled returns the name of the state machine that a distributed Map's items run
 // on.
-func (w *walk) labelled() string { return w.attributes().StateMachineName + w.label() }
+func (w *interpreter) labelled() string { return w.attributes().StateMachineName + w.label() }
 
 // label is what tells that machine from the one it is part of. Without a Label it is
 // made as AWS makes it, or is the state's name where nothing else is AWS's.
-func (w *walk) label() string {
+func (w *interpreter) label() string {
 	d := w.state.items.distributed
 	if _, ok := w.world(); !ok && !d.named {
 		return "/" + w.state.name
@@ -34,7 +34,7 @@ func (w *walk) label() string {
 	return "/" + d.label
 }
 
-func (w *walk) mapRunARN(id string) string {
+func (w *interpreter) mapRunARN(id string) string {
 	if world, ok := w.world(); ok {
 		return world + ":mapRun:" + w.labelled() + ":" + id
 	}
@@ -51,7 +51,7 @@ func namedUUID(name string) string {
 }
 
 // childARN returns its ARN.
-func (w *walk) childARN(m *mapSettings, index int) string {
+func (w *interpreter) childARN(m *mapSettings, index int) string {
 	world, ok := w.world()
 	name := childName(m.ID, index)
 	switch {
@@ -66,6 +66,6 @@ func (w *walk) childARN(m *mapSettings, index int) string {
 
 // childRun returns the id of the run that an item runs as: trip/Ship[3]. The flow
 // that is asked is the map run, trip/Ship[0], or trip/Ship@2[0] at a second attempt.
-func (w *walk) childRun(index int) string {
+func (w *interpreter) childRun(index int) string {
 	return w.ask.Run.ID + "/" + strings.TrimSuffix(w.ask.Path, "[0]") + "[" + strconv.Itoa(index) + "]"
 }

@@ -124,19 +124,19 @@ func (c *checker) repeated(n *node) {
 // machine reads the whole definition.
 func (c *checker) machine(root *node) {
 	c.machineLanguage = c.queryLanguage(languageHolder(root))
-	c.level(machineForm, root, false)
+	c.level(machineObject, root, false)
 	for _, s := range c.scopes {
 		c.shadows(s)
 		c.unassigned(s)
 	}
 }
 
-// languageShape is a QueryLanguage.
-type languageShape struct{}
+// languageRule is a QueryLanguage.
+type languageRule struct{}
 
-var languageWords = wordShape{inJSONPath.String(), inJSONata.String()}
+var languageWords = wordRule{inJSONPath.String(), inJSONata.String()}
 
-func (languageShape) check(c *checker, n *node) { languageWords.check(c, n) }
+func (languageRule) check(c *checker, n *node) { languageWords.check(c, n) }
 
 // languageHolder returns the object that sets the machine's QueryLanguage: the
 // definition, or by a slip that is often made, its States.

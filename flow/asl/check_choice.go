@@ -6,15 +6,15 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// choiceShape is a rule of Choices.
-type choiceShape struct{}
+// choiceRule is a rule of Choices.
+type choiceRule struct{}
 
-func (choiceShape) check(c *checker, n *node) {
+func (choiceRule) check(c *checker, n *node) {
 	switch {
 	case n.Kind != jsontext.Object:
 		c.valuef(ruleType, n, "a rule must be an object, found %s", n.Kind)
 	case c.language == inJSONata:
-		ruleForm.check(c, n)
+		choiceRuleObject.check(c, n)
 	default:
 		c.condition(n, true)
 		if n.Get("Next") == nil {
@@ -33,7 +33,7 @@ func (c *checker) condition(n *node, outer bool) {
 	found := 0
 	for _, m := range n.Members {
 		operator, isOperator := operators[m.Name]
-		switch legal := ruleForm.fields[m.Name]; {
+		switch legal := choiceRuleObject.fields[m.Name]; {
 		case m.Name == "And" || m.Name == "Or":
 			found++
 			c.conditions(m.Value)

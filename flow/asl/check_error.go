@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// errorsShape is an ErrorEquals.
-type errorsShape struct{}
+// errorsRule is an ErrorEquals.
+type errorsRule struct{}
 
-func (errorsShape) check(c *checker, n *node) {
+func (errorsRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Array || len(n.Items) == 0 {
 		c.valuef(ruleEmpty, n, "ErrorEquals must be an array of at least one error's name")
 		return
@@ -31,10 +31,10 @@ func (errorsShape) check(c *checker, n *node) {
 	}
 }
 
-// maxDelayDemand compares the delays of a retrier.
-type maxDelayDemand struct{}
+// maxDelayCheck compares the delays of a retrier.
+type maxDelayCheck struct{}
 
-func (maxDelayDemand) check(c *checker, n *node) {
+func (maxDelayCheck) check(c *checker, n *node) {
 	most, interval := n.Get("MaxDelaySeconds"), int64(1)
 	if v := n.Get("IntervalSeconds"); v != nil {
 		interval = jsontext.Meaning[int64](v)
@@ -44,11 +44,11 @@ func (maxDelayDemand) check(c *checker, n *node) {
 	}
 }
 
-// unusedDemand warns of entries of Retry and Catch for which no error is left:
+// unusedCheck warns of entries of Retry and Catch for which no error is left:
 // the entries before them take all.
-type unusedDemand struct{}
+type unusedCheck struct{}
 
-func (unusedDemand) check(c *checker, n *node) {
+func (unusedCheck) check(c *checker, n *node) {
 	for _, field := range []string{"Retry", "Catch"} {
 		list := n.Get(field)
 		if list == nil {

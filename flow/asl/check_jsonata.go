@@ -146,27 +146,27 @@ func (c *checker) expressions(n *node) {
 }
 
 // expressionOr is a shape, or in JSONata an expression instead.
-type expressionOr struct{ shape }
+type expressionOr struct{ valueRule }
 
 func (s expressionOr) check(c *checker, n *node) {
 	if c.language != inJSONata || !c.isExpression(n) {
-		s.shape.check(c, n)
+		s.valueRule.check(c, n)
 	}
 }
 
-// conditionShape is the condition of a rule in JSONata.
-type conditionShape struct{}
+// conditionRule is the condition of a rule in JSONata.
+type conditionRule struct{}
 
-func (conditionShape) check(c *checker, n *node) {
+func (conditionRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Bool && !c.isExpression(n) {
 		c.valuef(ruleType, n, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
 	}
 }
 
-// itemsShape is what a Map state in JSONata goes over.
-type itemsShape struct{}
+// itemsRule is what a Map state in JSONata goes over.
+type itemsRule struct{}
 
-func (itemsShape) check(c *checker, n *node) {
+func (itemsRule) check(c *checker, n *node) {
 	switch {
 	case n.Kind == jsontext.Array, n.Kind == jsontext.Object:
 		c.expressions(n)

@@ -22,10 +22,10 @@ type scope struct {
 	apart   bool                // belongs to a distributed Map: sees no variables of the levels around
 }
 
-// statesShape is a States object.
-type statesShape struct{}
+// statesRule is a States object.
+type statesRule struct{}
 
-func (statesShape) check(c *checker, n *node) {
+func (statesRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "States must be an object with at least one state, found %s", n.Kind)
 		return
@@ -39,11 +39,11 @@ func (statesShape) check(c *checker, n *node) {
 	}
 }
 
-// levelDemand is what a machine, a branch or a processor must be besides a form.
+// levelCheck is what a machine, a branch or a processor must be besides a form.
 // StartAt and States are checked by then.
-type levelDemand struct{}
+type levelCheck struct{}
 
-func (levelDemand) check(c *checker, n *node) {
+func (levelCheck) check(c *checker, n *node) {
 	if list := n.Get("States"); list != nil && len(c.scope.names) > 0 {
 		c.ends(list)
 		c.unreachable(n)
@@ -51,13 +51,13 @@ func (levelDemand) check(c *checker, n *node) {
 	}
 }
 
-// levelShape is a machine inside another: a branch or a processor.
-type levelShape struct{ *form }
+// levelRule is a machine inside another: a branch or a processor.
+type levelRule struct{ *objectRule }
 
-func (s levelShape) check(c *checker, n *node) { c.level(s.form, n, false) }
+func (s levelRule) check(c *checker, n *node) { c.level(s.objectRule, n, false) }
 
 // level checks a machine, a branch or a processor, in a scope of its own.
-func (c *checker) level(f *form, n *node, apart bool) {
+func (c *checker) level(f *objectRule, n *node, apart bool) {
 	language, outer := c.language, c.scope
 	c.language, c.scope = c.machineLanguage, &scope{outer: outer, states: map[string]*node{}, assigns: map[string][]assignment{}, apart: apart}
 	if outer != nil {
@@ -110,10 +110,10 @@ func (c *checker) stateName(m jsontext.Member) {
 	}
 }
 
-// targetShape is the name of a state of the same level.
-type targetShape struct{}
+// targetRule is the name of a state of the same level.
+type targetRule struct{}
 
-func (targetShape) check(c *checker, n *node) {
+func (targetRule) check(c *checker, n *node) {
 	switch {
 	case c.hasPlaceholder(n):
 	case n.Kind != jsontext.String:

@@ -8,16 +8,16 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// processorShape is what a Map state does with each item.
-type processorShape struct{}
+// processorRule is what a Map state does with each item.
+type processorRule struct{}
 
-func (processorShape) check(c *checker, n *node) {
+func (processorRule) check(c *checker, n *node) {
 	config := n.Get("ProcessorConfig")
 	express := c.express
 	if config != nil && isText(config.Get("ExecutionType"), "EXPRESS") {
 		c.express = true
 	}
-	c.level(processorForm, n, isDistributed(n))
+	c.level(processorObject, n, isDistributed(n))
 	c.express = express
 }
 
@@ -39,10 +39,10 @@ func isDistributed(processor *node) bool {
 // isText reports whether n is there and a certain text.
 func isText(n *node, text string) bool { return n != nil && n.Kind == jsontext.String && n.Str == text }
 
-// distributedDemand is about what belongs to distributed Map states alone.
-type distributedDemand struct{}
+// distributedCheck is about what belongs to distributed Map states alone.
+type distributedCheck struct{}
 
-func (distributedDemand) check(c *checker, n *node) {
+func (distributedCheck) check(c *checker, n *node) {
 	processor := processorOf(n)
 	if processor == nil || processor.Kind != jsontext.Object {
 		return
@@ -78,19 +78,19 @@ func (c *checker) undistributed(n, config *node) {
 	}
 }
 
-// headersDemand is what a ReaderConfig that gives the headers must have.
-type headersDemand struct{}
+// headersCheck is what a ReaderConfig that gives the headers must have.
+type headersCheck struct{}
 
-func (headersDemand) check(c *checker, n *node) {
+func (headersCheck) check(c *checker, n *node) {
 	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
 		c.valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
 	}
 }
 
-// batchLimitDemand is what an ItemBatcher must have.
-type batchLimitDemand struct{}
+// batchLimitCheck is what an ItemBatcher must have.
+type batchLimitCheck struct{}
 
-func (batchLimitDemand) check(c *checker, n *node) {
+func (batchLimitCheck) check(c *checker, n *node) {
 	for _, field := range []string{"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"} {
 		if n.Get(field) != nil {
 			return
@@ -99,15 +99,15 @@ func (batchLimitDemand) check(c *checker, n *node) {
 	c.valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
 }
 
-// labelShape is the Label of a distributed Map.
-type labelShape struct{}
+// labelRule is the Label of a distributed Map.
+type labelRule struct{}
 
 const (
 	maxLabel      = 40 // characters
 	labelExcludes = "?*<>{}[]:;,\\|^~$#%&`\""
 )
 
-func (labelShape) check(c *checker, n *node) {
+func (labelRule) check(c *checker, n *node) {
 	if c.hasPlaceholder(n) || !c.isText(n) {
 		return
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// pathShape is a JSONPath. Its nodes mean a *jsonpath.Path, unless they are null.
-type pathShape struct {
+// pathRule is a JSONPath. Its nodes mean a *jsonpath.Path, unless they are null.
+type pathRule struct {
 	null      bool // may be null instead
 	reference bool // names one value
 	result    bool // is a ResultPath
 }
 
 var (
-	dataPathShape  = pathShape{null: true}
-	referenceShape = pathShape{reference: true}
+	dataPathRule  = pathRule{null: true}
+	referenceRule = pathRule{reference: true}
 )
 
-func (s pathShape) check(c *checker, n *node) {
+func (s pathRule) check(c *checker, n *node) {
 	if s.null && n.Kind == jsontext.Null {
 		return
 	}
@@ -30,10 +30,10 @@ func (s pathShape) check(c *checker, n *node) {
 		return
 	}
 	if s.reference {
-		c.pathFault(ruleReferencePath, n, path.CheckReference())
+		c.pathError(ruleReferencePath, n, path.CheckReference())
 	}
 	if s.result {
-		c.pathFault(ruleReferencePath, n, path.CheckResultPath())
+		c.pathError(ruleReferencePath, n, path.CheckResultPath())
 	}
 }
 
@@ -48,7 +48,7 @@ func (c *checker) path(n *node) *jsonpath.Path {
 	}
 	path, err := jsonpath.Parse(n.Str)
 	if err != nil {
-		c.pathFault(rulePath, n, err)
+		c.pathError(rulePath, n, err)
 		return nil
 	}
 	c.reads(n, path)
@@ -56,8 +56,8 @@ func (c *checker) path(n *node) *jsonpath.Path {
 	return path
 }
 
-// pathFault reports why a path is not what it should be, if it is not.
-func (c *checker) pathFault(rule *Rule, n *node, err error) {
+// pathError reports why a path is not what it should be, if it is not.
+func (c *checker) pathError(rule *Rule, n *node, err error) {
 	if wrong, ok := errors.AsType[*jsonpath.ParseError](err); ok {
 		c.valuef(rule, n, "%s %s is not a legal path: %s (at its character %d)", nameOf(n), jsontext.Quote(n.Str), wrong.Problem, wrong.Offset+1)
 	} else if err != nil {
@@ -65,11 +65,11 @@ func (c *checker) pathFault(rule *Rule, n *node, err error) {
 	}
 }
 
-// dynamicShape is a path or a call of an intrinsic function. Its nodes mean an
+// dynamicRule is a path or a call of an intrinsic function. Its nodes mean an
 // expression.
-type dynamicShape struct{}
+type dynamicRule struct{}
 
-func (dynamicShape) check(c *checker, n *node) { c.dynamic(n) }
+func (dynamicRule) check(c *checker, n *node) { c.dynamic(n) }
 
 func (c *checker) dynamic(n *node) {
 	switch {
@@ -103,11 +103,11 @@ func (c *checker) intrinsic(n *node) expression {
 	return call
 }
 
-// payloadShape is a payload template: any value, of which what is marked is
+// payloadRule is a payload template: any value, of which what is marked is
 // evaluated.
-type payloadShape struct{}
+type payloadRule struct{}
 
-func (payloadShape) check(c *checker, n *node) {
+func (payloadRule) check(c *checker, n *node) {
 	if c.language == inJSONata {
 		c.expressions(n)
 	} else {

@@ -40,7 +40,7 @@ func kindOf(n *node) (stateKind, bool) {
 // unknownType reports a state of which nothing else can be said.
 func (c *checker) unknownType(n *node) {
 	if t := n.Get("Type"); t != nil {
-		typeShape{}.check(c, t)
+		typeRule{}.check(c, t)
 	} else {
 		c.valuef(ruleRequired, n, "these fields are required: Type")
 	}
@@ -51,10 +51,10 @@ func (c *checker) unknownType(n *node) {
 	}
 }
 
-// typeShape is the Type of a state.
-type typeShape struct{}
+// typeRule is the Type of a state.
+type typeRule struct{}
 
-func (typeShape) check(c *checker, n *node) {
+func (typeRule) check(c *checker, n *node) {
 	if _, known := kindOf(n.Parent); !known {
 		c.fixf(ruleValue, n, c.didYouMean(ruleValue, n.Str, kindNames[:], jsontext.Quote),
 			"The field 'Type' should have one of these values: [Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map]")
@@ -74,10 +74,10 @@ func (nextOrEnd) check(c *checker, n *node) {
 	}
 }
 
-// errorCauseDemand is what the 2016 text demands of Fail states.
-type errorCauseDemand struct{}
+// errorCauseCheck is what the 2016 text demands of Fail states.
+type errorCauseCheck struct{}
 
-func (errorCauseDemand) check(c *checker, n *node) {
+func (errorCauseCheck) check(c *checker, n *node) {
 	if !profiles[c.profile].failNeedsBoth {
 		return
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// resourceShape is a resource. Its nodes mean a resource.
-type resourceShape struct{}
+// resourceRule is a resource. Its nodes mean a resource.
+type resourceRule struct{}
 
-func (resourceShape) check(c *checker, n *node) {
+func (resourceRule) check(c *checker, n *node) {
 	if c.hasPlaceholder(n) || !c.isText(n) {
 		return
 	}
@@ -42,20 +42,20 @@ func patternFix(patterns []string) string {
 	return "leave it out, or use " + strings.Join(patterns, " or ")
 }
 
-// heartbeatDemand compares the two limits of a task's time.
-type heartbeatDemand struct{}
+// heartbeatCheck compares the two limits of a task's time.
+type heartbeatCheck struct{}
 
-func (heartbeatDemand) check(c *checker, n *node) {
+func (heartbeatCheck) check(c *checker, n *node) {
 	timeout, heartbeat := n.Get("TimeoutSeconds"), n.Get("HeartbeatSeconds")
 	if t, h := jsontext.Meaning[int64](timeout), jsontext.Meaning[int64](heartbeat); t > 0 && h >= t {
 		c.valuef(ruleHeartbeat, heartbeat, "HeartbeatSeconds must be less than TimeoutSeconds")
 	}
 }
 
-// taskTokenDemand warns of tasks that wait for a token nobody is told.
-type taskTokenDemand struct{}
+// taskTokenCheck warns of tasks that wait for a token nobody is told.
+type taskTokenCheck struct{}
 
-func (taskTokenDemand) check(c *checker, n *node) {
+func (taskTokenCheck) check(c *checker, n *node) {
 	r := jsontext.Meaning[resource](n.Get("Resource"))
 	if r.pattern != patternToken {
 		return
@@ -86,11 +86,11 @@ func mentions(n *node, part string) bool {
 	return slices.ContainsFunc(n.Items, func(item *node) bool { return mentions(item, part) })
 }
 
-// credentialsShape are the Credentials of a task: a payload template with a
+// credentialsRule are the Credentials of a task: a payload template with a
 // RoleArn in it.
-type credentialsShape struct{}
+type credentialsRule struct{}
 
-func (credentialsShape) check(c *checker, n *node) {
+func (credentialsRule) check(c *checker, n *node) {
 	switch {
 	case n.Kind != jsontext.Object:
 		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
@@ -98,29 +98,29 @@ func (credentialsShape) check(c *checker, n *node) {
 	case n.Get("RoleArn") == nil && (c.language == inJSONata || n.Get("RoleArn.$") == nil):
 		c.valuef(ruleCredentials, n, "The field 'RoleArn' is required but was missing")
 	}
-	payloadShape{}.check(c, n)
+	payloadRule{}.check(c, n)
 }
 
-// revertShape says how a Task state is undone: a resource, an object, or false.
-type revertShape struct{}
+// revertRule says how a Task state is undone: a resource, an object, or false.
+type revertRule struct{}
 
-func (revertShape) check(c *checker, n *node) {
+func (revertRule) check(c *checker, n *node) {
 	switch {
 	case c.strict:
 		c.valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.Kind == jsontext.String:
-		resourceShape{}.check(c, n)
+		resourceRule{}.check(c, n)
 	case n.Kind == jsontext.Object:
 		c.reverting = true
-		revertForm.check(c, n)
+		revertObject.check(c, n)
 		c.reverting = false
 	case n.Kind != jsontext.Bool || n.IsTrue():
 		c.fixf(ruleType, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.Kind)
 	}
 }
 
-// catchRevertShape says what a catcher has undone before it goes on.
-type catchRevertShape struct{}
+// catchRevertRule says what a catcher has undone before it goes on.
+type catchRevertRule struct{}
 
 // The words of a catcher's Revert.
 const (
@@ -128,14 +128,14 @@ const (
 	revertAll    = "all"
 )
 
-var catchRevertWords = wordShape{revertInside, revertAll}
+var catchRevertWords = wordRule{revertInside, revertAll}
 
-func (catchRevertShape) check(c *checker, n *node) {
+func (catchRevertRule) check(c *checker, n *node) {
 	switch {
 	case c.strict:
 		c.valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.Kind == jsontext.Object:
-		catchRevertForm.check(c, n)
+		catchRevertObject.check(c, n)
 		to := n.Get("To")
 		if to == nil || to.Kind != jsontext.String {
 			return
@@ -173,10 +173,10 @@ func canBeUndone(state *node) bool {
 	return false
 }
 
-// revertRetryDemand is what the Retry of a Revert must be.
-type revertRetryDemand struct{}
+// revertRetryCheck is what the Retry of a Revert must be.
+type revertRetryCheck struct{}
 
-func (revertRetryDemand) check(c *checker, n *node) {
+func (revertRetryCheck) check(c *checker, n *node) {
 	retry := n.Get("Retry")
 	list := n.List("Retry")
 	if len(list) > 1 || len(list) == 1 && !slices.Equal(textsOf(list[0].Get("ErrorEquals")), []string{statesAll}) {

@@ -12,12 +12,12 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// assignShape is an Assign: a payload template whose fields are variables. A
+// assignRule is an Assign: a payload template whose fields are variables. A
 // variable lives in the level whose states assign it and can be read in the
 // levels inside.
-type assignShape struct{}
+type assignRule struct{}
 
-func (assignShape) check(c *checker, n *node) {
+func (assignRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
 		return
@@ -35,7 +35,7 @@ func (assignShape) check(c *checker, n *node) {
 		}
 		c.scope.assigns[name] = append(c.scope.assigns[name], assignment{c.scope.current, m.Value})
 	}
-	payloadShape{}.check(c, n)
+	payloadRule{}.check(c, n)
 }
 
 // isVariableName reports whether a name is an identifier of at most 80

@@ -9,12 +9,12 @@ import (
 // A rule is one entry of a Choice state's Choices.
 type rule struct {
 	test test
-	out  way
+	out  transition
 }
 
 // A test is a compiled condition.
 type test interface {
-	holds(v *view) (bool, *fault)
+	holds(v *view) (bool, *stateError)
 }
 
 type (
@@ -23,7 +23,7 @@ type (
 	not   struct{ test }
 )
 
-func (t allOf) holds(v *view) (bool, *fault) {
+func (t allOf) holds(v *view) (bool, *stateError) {
 	for _, part := range t {
 		if ok, f := part.holds(v); f != nil || !ok {
 			return false, f
@@ -32,7 +32,7 @@ func (t allOf) holds(v *view) (bool, *fault) {
 	return true, nil
 }
 
-func (t anyOf) holds(v *view) (bool, *fault) {
+func (t anyOf) holds(v *view) (bool, *stateError) {
 	for _, part := range t {
 		if ok, f := part.holds(v); f != nil || ok {
 			return ok, f
@@ -41,7 +41,7 @@ func (t anyOf) holds(v *view) (bool, *fault) {
 	return false, nil
 }
 
-func (t not) holds(v *view) (bool, *fault) {
+func (t not) holds(v *view) (bool, *stateError) {
 	ok, f := t.test.holds(v)
 	return !ok, f
 }
@@ -52,12 +52,12 @@ type (
 	always    bool
 )
 
-func (t condition) holds(v *view) (bool, *fault) {
+func (t condition) holds(v *view) (bool, *stateError) {
 	value, f := t.typed(v, jsonata.Boolean)
 	return value.Bool(), f
 }
 
-func (t always) holds(*view) (bool, *fault) { return bool(t), nil }
+func (t always) holds(*view) (bool, *stateError) { return bool(t), nil }
 
 // comparison compares what Variable names with a literal or with what another
 // path names.
@@ -68,7 +68,7 @@ type comparison struct {
 	path     *jsonpath.Path // of operators ending in Path
 }
 
-func (t *comparison) holds(v *view) (bool, *fault) {
+func (t *comparison) holds(v *view) (bool, *stateError) {
 	left, found, f := v.get(t.variable)
 	if f != nil {
 		return false, f
@@ -91,15 +91,15 @@ func (t *comparison) holds(v *view) (bool, *fault) {
 	return t.operator.holds(left, right), nil
 }
 
-func invalidChoicePath(path *jsonpath.Path) *fault {
-	return runtimeFault("Invalid path '%s': The choice state's condition path references an invalid value.", path.Text())
+func invalidChoicePath(path *jsonpath.Path) *stateError {
+	return runtimeError("Invalid path '%s': The choice state's condition path references an invalid value.", path.Text())
 }
 
 // rules compiles Choices.
 func (s *state) rules() []rule {
 	var out []rule
 	for _, n := range s.source.List("Choices") {
-		r := rule{test: testOf(n), out: s.way(n, "Next")}
+		r := rule{test: testOf(n), out: s.transition(n, "Next")}
 		r.out.outputPath = s.out.outputPath
 		out = append(out, r)
 	}

@@ -53,7 +53,7 @@ type intent struct {
 }
 
 // compensate has something undone first. Until then the level waits.
-func (w *walk) compensate(what *compensation, then *intent) (step, *fault) {
+func (w *interpreter) compensate(what *compensation, then *intent) (step, *stateError) {
 	want := &flow.Undoing{}
 	switch {
 	case what.inside:
@@ -69,27 +69,27 @@ func (w *walk) compensate(what *compensation, then *intent) (step, *fault) {
 }
 
 // catches leaves the state by a catcher, or has something undone first.
-func (w *walk) catches(i int, f *fault) (step, *fault) {
+func (w *interpreter) catches(i int, f *stateError) (step, *stateError) {
 	k := &w.state.catch[i]
 	if k.revert == nil || k.revert.inside && !w.attempted {
-		return w.leave(&k.out, treeDatum(f.output()))
+		return w.leave(&k.out, treeValue(f.output()))
 	}
 	return w.compensate(k.revert, &intent{catcher: i + 1, name: f.name, cause: f.cause, bare: f.bare})
 }
 
 // undone goes on with what was intended.
-func (w *walk) undone(then *intent) (step, *fault) {
+func (w *interpreter) undone(then *intent) (step, *stateError) {
 	if i := then.catcher - 1; i >= 0 && i < len(w.state.catch) {
-		f := &fault{name: then.name, cause: then.cause, bare: then.bare}
-		return w.leave(&w.state.catch[i].out, treeDatum(f.output()))
+		f := &stateError{name: then.name, cause: then.cause, bare: then.bare}
+		return w.leave(&w.state.catch[i].out, treeValue(f.output()))
 	}
 	return w.anew(then.due)
 }
 
 // undoFailed is the fault that something could not be undone. It is for a catcher
 // that names it, and for no other: what is half undone is no error like others.
-func (w *walk) undoFailed(failure *atom.Failure) (step, *fault) {
-	f := &fault{name: atom.CodeRevertFailed}
+func (w *interpreter) undoFailed(failure *atom.Failure) (step, *stateError) {
+	f := &stateError{name: atom.CodeRevertFailed}
 	if failure != nil {
 		f.cause = failure.Code
 		if failure.Message != "" {
@@ -98,16 +98,16 @@ func (w *walk) undoFailed(failure *atom.Failure) (step, *fault) {
 	}
 	for i := range w.state.catch {
 		if f.matchesAny(w.state.catch[i].errors, w.machine.profile) {
-			return w.leave(&w.state.catch[i].out, treeDatum(f.output()))
+			return w.leave(&w.state.catch[i].out, treeValue(f.output()))
 		}
 	}
 	return step{}, f
 }
 
 // anew adds another node for the state, which begins at a time.
-func (w *walk) anew(due time.Time) (step, *fault) {
+func (w *interpreter) anew(due time.Time) (step, *stateError) {
 	var spec flow.Spec
-	var f *fault
+	var f *stateError
 	if w.state.kind == taskState {
 		spec, f = w.workSpec(w.upcoming())
 	} else {

@@ -24,7 +24,7 @@ type Attributes struct {
 }
 
 // attributes returns the run's attributes, completed.
-func (w *walk) attributes() *Attributes {
+func (w *interpreter) attributes() *Attributes {
 	if w.attrs != nil {
 		return w.attrs
 	}
@@ -48,14 +48,14 @@ func (w *walk) attributes() *Attributes {
 }
 
 // context returns the context object, $$.
-func (w *walk) context() *jsontext.OrderedMap {
+func (w *interpreter) context() *jsontext.OrderedMap {
 	if w.ctx == nil && w.given != nil {
 		if tree, err := w.given.decoded(); err == nil {
 			w.ctx, _ = tree.(*jsontext.OrderedMap)
 		}
 	}
 	if w.ctx == nil {
-		w.ctx = w.contextOf(func(d *datum) any {
+		w.ctx = w.contextOf(func(d *jsonValue) any {
 			if tree, err := d.decoded(); err == nil {
 				return tree
 			}
@@ -66,24 +66,24 @@ func (w *walk) context() *jsontext.OrderedMap {
 }
 
 // contextQuery returns the context object for JSONata, $states.context.
-func (w *walk) contextQuery() (jsonata.Value, *fault) {
+func (w *interpreter) contextQuery() (jsonata.Value, *stateError) {
 	if w.given != nil {
 		return w.given.query()
 	}
 	if w.ctxQuery == nil {
-		value, f := valueOf(w.contextOf(func(d *datum) any { return d }))
+		value, f := valueOf(w.contextOf(func(d *jsonValue) any { return d }))
 		if f != nil {
 			return value, f
 		}
-		w.ctxQuery = queryDatum(value)
+		w.ctxQuery = queryValue(value)
 	}
 	return w.ctxQuery.value, nil
 }
 
 // valueOf returns a tree, in which there may be data, for JSONata.
-func valueOf(tree any) (jsonata.Value, *fault) {
+func valueOf(tree any) (jsonata.Value, *stateError) {
 	switch v := tree.(type) {
-	case *datum:
+	case *jsonValue:
 		return v.query()
 	case *jsontext.OrderedMap:
 		members := make([]jsonata.Member, 0, v.Len())
@@ -96,17 +96,17 @@ func valueOf(tree any) (jsonata.Value, *fault) {
 		}
 		return jsonata.ObjectOf(members...), nil
 	default:
-		return treeDatum(tree).query()
+		return treeValue(tree).query()
 	}
 }
 
 // contextOf returns the context object, in which a leaf stands for data of
 // others.
-func (w *walk) contextOf(leaf func(*datum) any) *jsontext.OrderedMap {
+func (w *interpreter) contextOf(leaf func(*jsonValue) any) *jsontext.OrderedMap {
 	a := w.attributes()
 	if w.runInput == nil {
 		if w.runInput = emptyObject; len(w.ask.Run.Input) > 0 {
-			w.runInput = textDatum(w.ask.Run.Input)
+			w.runInput = textValue(w.ask.Run.Input)
 		}
 	}
 	execution := jsontext.OrderedMapOf(
@@ -135,7 +135,7 @@ func (w *walk) contextOf(leaf func(*datum) any) *jsontext.OrderedMap {
 }
 
 // retries returns how often the visited state was tried again.
-func (w *walk) retries() int {
+func (w *interpreter) retries() int {
 	n := 0
 	for _, tries := range w.tries {
 		n += tries
@@ -144,7 +144,7 @@ func (w *walk) retries() int {
 }
 
 // mapContext returns the Map part of the context object, nil outside of Maps.
-func (w *walk) mapContext(leaf func(*datum) any) any {
+func (w *interpreter) mapContext(leaf func(*jsonValue) any) any {
 	if w.taking != nil {
 		return w.taking.context(leaf)
 	}
@@ -160,7 +160,7 @@ func (w *walk) mapContext(leaf func(*datum) any) any {
 		if !ok {
 			return nil
 		}
-		w.mapItem = textDatum(item)
+		w.mapItem = textValue(item)
 	}
 	return jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", number(int64(w.ask.Index)), "Value", leaf(w.mapItem)))
 }

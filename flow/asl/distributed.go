@@ -29,14 +29,14 @@ type distributed struct {
 
 	exports bool    // results are written to a bucket
 	target  payload // which
-	results resultForm
+	results resultObject
 
 	count      amount // ToleratedFailureCount
 	percentage amount // ToleratedFailurePercentage
 }
 
-// resultForm is how results are written or handed on.
-type resultForm struct {
+// resultObject is how results are written or handed on.
+type resultObject struct {
 	Transformation string `json:"transformation,omitempty"` // NONE, COMPACT or FLATTEN; "" is as if there were no WriterConfig
 	Lines          bool   `json:"lines,omitempty"`          // OutputType is JSONL
 }
@@ -67,7 +67,7 @@ func distributedOf(s *state) *distributed {
 		d.exports = writer.Get("Resource") != nil
 		d.target = s.payload(cmp.Or(writer.Get("Parameters"), writer.Get("Arguments")))
 		config := writer.Get("WriterConfig")
-		d.results = resultForm{Transformation: textOf(config, "Transformation"), Lines: isText(config.Get("OutputType"), "JSONL")}
+		d.results = resultObject{Transformation: textOf(config, "Transformation"), Lines: isText(config.Get("OutputType"), "JSONL")}
 	}
 	return d
 }
@@ -107,7 +107,7 @@ type mapSettings struct {
 	BatchBytes int64           `json:"batchBytes,omitempty"` // of a child's input
 	BatchInput json.RawMessage `json:"batchInput,omitempty"`
 	Target     *resultTarget   `json:"target,omitempty"` // nil: the results are the state's result
-	Form       resultForm      `json:"form,omitzero"`
+	Form       resultObject    `json:"form,omitzero"`
 }
 
 // resultTarget is where a ResultWriter writes.
@@ -126,7 +126,7 @@ const (
 
 // distribute finds what a map run goes by. The history is told that the state has
 // started between what AWS evaluates before that and after it.
-func (w *walk) distribute(told *shared) *fault {
+func (w *interpreter) distribute(told *shared) *stateError {
 	d := w.state.items.distributed
 	v, f := w.seen()
 	if f != nil {
@@ -164,7 +164,7 @@ func (w *walk) distribute(told *shared) *fault {
 }
 
 // mapStarted tells the history that a Map state has started.
-func (w *walk) mapStarted(length int) {
+func (w *interpreter) mapStarted(length int) {
 	details := newDetails()
 	details.Number("length", int64(length))
 	w.event("MapStateStarted", ended(details))
@@ -172,7 +172,7 @@ func (w *walk) mapStarted(length int) {
 
 // lengthOf returns how many items there are: elements of an array, or members of an
 // object.
-func (w *walk) lengthOf(items *datum) (int, *fault) {
+func (w *interpreter) lengthOf(items *jsonValue) (int, *stateError) {
 	tree, f := items.look()
 	if f != nil {
 		return 0, f
@@ -189,26 +189,26 @@ func (w *walk) lengthOf(items *datum) (int, *fault) {
 }
 
 // tolerance finds how many items may fail.
-func (w *walk) tolerance(m *mapSettings) (f *fault) {
+func (w *interpreter) tolerance(m *mapSettings) (f *stateError) {
 	d := w.state.items.distributed
 	if m.Count, f = w.amount(&d.count, math.MinInt64, math.MaxInt64); f != nil {
 		return f
 	}
 	if m.Count < 0 {
-		return runtimeFault("ToleratedFailureCount cannot be negative.")
+		return runtimeError("ToleratedFailureCount cannot be negative.")
 	}
 	if m.Percentage, f = w.fraction(&d.percentage); f != nil {
 		return f
 	}
 	if m.Percentage < 0 || m.Percentage > 100 {
-		return runtimeFault("ToleratedFailurePercentage must be between 0 and 100.")
+		return runtimeError("ToleratedFailurePercentage must be between 0 and 100.")
 	}
 	return nil
 }
 
 // sources finds where items come from, how they are put together, and where results
 // go.
-func (w *walk) sources(m *mapSettings) *fault {
+func (w *interpreter) sources(m *mapSettings) *stateError {
 	d := w.state.items.distributed
 	v, f := w.seen()
 	if f != nil {
@@ -242,7 +242,7 @@ func (w *walk) sources(m *mapSettings) *fault {
 }
 
 // rawOf returns what a payload gives, nil when there is none.
-func rawOf(p payload, v *view) (json.RawMessage, *fault) {
+func rawOf(p payload, v *view) (json.RawMessage, *stateError) {
 	if p == nil {
 		return nil, nil
 	}
@@ -251,13 +251,13 @@ func rawOf(p payload, v *view) (json.RawMessage, *fault) {
 		return nil, f
 	}
 	if value.tooLarge() {
-		return nil, limitFault(v.walk.state.name)
+		return nil, limitError(v.walk.state.name)
 	}
 	return value.encoded().JSON(), nil
 }
 
 // target finds where results are written.
-func (w *walk) target(m *mapSettings, v *view) *fault {
+func (w *interpreter) target(m *mapSettings, v *view) *stateError {
 	raw, f := rawOf(w.state.items.distributed.target, v)
 	if f != nil {
 		return f
@@ -267,14 +267,14 @@ func (w *walk) target(m *mapSettings, v *view) *fault {
 		Prefix string `json:"Prefix"` //nolint:tagliatelle // AWS's name
 	}
 	if err := json.Unmarshal(raw, &told); err != nil || told.Bucket == "" {
-		return runtimeFault("the ResultWriter must be given a Bucket, and its Prefix must be a string")
+		return runtimeError("the ResultWriter must be given a Bucket, and its Prefix must be a string")
 	}
 	m.Target = &resultTarget{Bucket: told.Bucket, Prefix: told.Prefix}
 	return nil
 }
 
 // fraction is amount for a number that need not be whole.
-func (w *walk) fraction(n *amount) (float64, *fault) {
+func (w *interpreter) fraction(n *amount) (float64, *stateError) {
 	v := w.view(w.input)
 	switch {
 	case n.query != nil:
@@ -282,9 +282,9 @@ func (w *walk) fraction(n *amount) (float64, *fault) {
 		if f != nil {
 			return 0, f
 		}
-		found, err := strconv.ParseFloat(shown(queryDatum(value)), 64)
+		found, err := strconv.ParseFloat(shown(queryValue(value)), 64)
 		if err != nil {
-			return 0, queryFault(n.query.at, "The %s field cannot be parsed as a number: %s", n.query.at.Key, shown(queryDatum(value)))
+			return 0, queryError(n.query.at, "The %s field cannot be parsed as a number: %s", n.query.at.Key, shown(queryValue(value)))
 		}
 		return found, nil
 	case n.path == nil:
@@ -300,14 +300,14 @@ func (w *walk) fraction(n *amount) (float64, *fault) {
 	}
 	found, err := strconv.ParseFloat(plain(value), 64)
 	if err != nil || math.IsNaN(found) || math.IsInf(found, 0) {
-		return 0, runtimeFault("The %s field refers to value \"%s\" which is not a valid float: %s", n.field, plain(value), n.path.Text())
+		return 0, runtimeError("The %s field refers to value \"%s\" which is not a valid float: %s", n.field, plain(value), n.path.Text())
 	}
 	return found, nil
 }
 
 // childAttributes is what the machine that runs an item is told about itself, and
 // with it all that whoever started this run has told.
-func (w *walk) childAttributes(m *mapSettings, index int) atom.Value {
+func (w *interpreter) childAttributes(m *mapSettings, index int) atom.Value {
 	a := *w.attributes()
 	d := w.state.items.distributed
 	a.ExecutionName, a.ExecutionID = childName(m.ID, index), w.childARN(m, index)

@@ -25,7 +25,7 @@ func documentOf(n *node) payload {
 	rest := d.add(nil, n)
 	if len(d.queries) == 0 {
 		value, err := jsonata.Decode(rest)
-		return &datum{text: atom.FromJSON(rest), tree: treeOf(n), hasTree: true, value: value, hasValue: err == nil, constant: true}
+		return &jsonValue{text: atom.FromJSON(rest), tree: treeOf(n), hasTree: true, value: value, hasValue: err == nil, constant: true}
 	}
 	d.texts = append(d.texts, string(rest))
 	return d
@@ -69,7 +69,7 @@ func separated(text []byte, i int) []byte {
 
 // of evaluates the queries in the order of the text. It stops where the text is
 // larger than any payload may be.
-func (d *document) of(v *view) (*datum, *fault) {
+func (d *document) of(v *view) (*jsonValue, *stateError) {
 	text := append(make([]byte, 0, 128), atom.CodecJSON)
 	for i, q := range d.queries {
 		text = append(text, d.texts[i]...)
@@ -78,11 +78,11 @@ func (d *document) of(v *view) (*datum, *fault) {
 			return nil, f
 		}
 		if len(text)+value.Size()/sizePerByte > MaxPayload {
-			return nil, limitFault(v.walk.state.name)
+			return nil, limitError(v.walk.state.name)
 		}
 		text = value.AppendJSON(text)
 	}
-	return textDatum(append(text, d.texts[len(d.queries)]...)), nil
+	return textValue(append(text, d.texts[len(d.queries)]...)), nil
 }
 
 // sizePerByte is more than what a byte of JSON can count for a value's size.

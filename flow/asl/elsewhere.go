@@ -14,7 +14,7 @@ func (t *task) entrusted() bool { return t.activity || t.pattern == patternToken
 
 // entrust lets whoever has the attempt's token end it: who was called with the
 // token, or the worker who finds the work under the activity's ARN.
-func (w *walk) entrust(spec *flow.Spec) {
+func (w *interpreter) dispatchRemote(spec *flow.Spec) {
 	switch t := w.state.task; {
 	case t.activity:
 		spec.Token, spec.Queue, spec.Task = w.token, t.uri, ""
@@ -24,7 +24,7 @@ func (w *walk) entrust(spec *flow.Spec) {
 }
 
 // newToken begins an attempt with a token of its own.
-func (w *walk) newToken() {
+func (w *interpreter) newToken() {
 	if t := w.state.task; t.entrusted() || t.starts() && t.pattern != "" {
 		w.token, w.ctx, w.ctxQuery = w.ask.Token(), nil, nil
 	}
@@ -32,7 +32,7 @@ func (w *walk) newToken() {
 
 // taken tells the history that a worker took the work of an activity, or that a
 // task with a token has answered its call; n is the node's note.
-func (w *walk) taken(n *note) {
+func (w *interpreter) taken(n *levelState) {
 	t := w.state.task
 	if cause := &w.ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {
 		w.submitted(w.startedAnswer(n.child, w.ask.Now))
@@ -50,6 +50,6 @@ func (w *walk) taken(n *note) {
 }
 
 // submitted tells the history what the first of a task's two parts gave.
-func (w *walk) submitted(output atom.Value) {
+func (w *interpreter) submitted(output atom.Value) {
 	w.record(flow.Event{Type: "TaskSubmitted", Name: w.state.name, Details: w.state.task.details(), Key: "output", Body: output})
 }

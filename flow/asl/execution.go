@@ -59,9 +59,9 @@ func machineName(machine string) (name, world string) {
 
 // asked returns the execution that the Parameters or Arguments ask for, for the
 // attempt of a node. What they are is told by the service, not the language.
-func (w *walk) asked(arguments *datum, node string) (*startedExecution, *fault) {
-	refused := func(cause string) (*startedExecution, *fault) {
-		return nil, &fault{name: "StepFunctions.ValidationException", cause: cause}
+func (w *interpreter) asked(arguments *jsonValue, node string) (*startedExecution, *stateError) {
+	refused := func(cause string) (*startedExecution, *stateError) {
+		return nil, &stateError{name: "StepFunctions.ValidationException", cause: cause}
 	}
 	var call struct {
 		Machine any             `json:"StateMachineArn"`
@@ -77,7 +77,7 @@ func (w *walk) asked(arguments *datum, node string) (*startedExecution, *fault) 
 	}
 	x := &startedExecution{Machine: machine, parsed: w.state.task.pattern == patternSync2}
 	if x.input, ok = executionInput(call.Input); !ok {
-		return nil, &fault{name: "StepFunctions.InvalidExecutionInputException", cause: "Invalid State Machine Execution Input: it is no JSON"}
+		return nil, &stateError{name: "StepFunctions.InvalidExecutionInputException", cause: "Invalid State Machine Execution Input: it is no JSON"}
 	}
 	var world string
 	x.flow, world = machineName(machine)
@@ -119,7 +119,7 @@ func executionInput(given json.RawMessage) (atom.Value, bool) {
 }
 
 // start makes a node begin an execution.
-func (w *walk) start(spec *flow.Spec, x *startedExecution) {
+func (w *interpreter) start(spec *flow.Spec, x *startedExecution) {
 	t := w.state.task
 	spec.Kind = flow.Nested
 	spec.Child = &flow.Child{
@@ -138,7 +138,7 @@ func (w *walk) start(spec *flow.Spec, x *startedExecution) {
 
 // startedAttributes returns what an execution is to know: what this one knows, but
 // for what is each one's own.
-func (w *walk) startedAttributes(x *startedExecution) atom.Value {
+func (w *interpreter) startedAttributes(x *startedExecution) atom.Value {
 	all := map[string]json.RawMessage{}
 	if given := w.ask.Run.Attributes; len(given) > 0 {
 		if err := given.Decode(&all); err != nil {
@@ -163,7 +163,7 @@ func (w *walk) startedAttributes(x *startedExecution) atom.Value {
 func executionTime(t time.Time) int64 { return t.UnixMilli() }
 
 // startedAnswer is what StartExecution answers.
-func (w *walk) startedAnswer(x *startedExecution, at time.Time) atom.Value {
+func (w *interpreter) startedAnswer(x *startedExecution, at time.Time) atom.Value {
 	return atom.MustEncode(map[string]any{
 		"ExecutionArn": x.ARN, "StartDate": executionTime(at),
 		"SdkHttpMetadata": map[string]any{"HttpStatusCode": 200},
@@ -172,7 +172,7 @@ func (w *walk) startedAnswer(x *startedExecution, at time.Time) atom.Value {
 
 // executionEnded goes on with the end of an execution that was waited for, or with the
 // begin of one that was not.
-func (w *walk) executionEnded(x *startedExecution) (step, *fault) {
+func (w *interpreter) executionEnded(x *startedExecution) (step, *stateError) {
 	cause := &w.ask.Cause
 	if w.state.task.pattern == "" && cause.Failure == nil {
 		return w.taskEnded(w.startedAnswer(x, w.ask.Now))
@@ -228,9 +228,9 @@ func (x *startedExecution) succeeded(output atom.Value, begun, now time.Time) at
 
 // failed is the fault of a state whose execution did not succeed, or could not be
 // started, or was waited for long enough.
-func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *fault {
-	refused := func(code, what string) *fault {
-		return &fault{
+func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *stateError {
+	refused := func(code, what string) *stateError {
+		return &stateError{
 			name:  "StepFunctions." + code + "Exception",
 			cause: what + ": '" + x.ARN + "' (Service: AWSStepFunctions; Status Code: 400; Error Code: " + code + "; Request ID: none; Proxy: null)",
 		}
@@ -243,7 +243,7 @@ func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *
 		x.ARN = x.Machine
 		return refused("StateMachineDoesNotExist", "State Machine Does Not Exist")
 	case atom.CodeTimeout, atom.CodeScheduleToStart, atom.CodeStartToClose, atom.CodeHeartbeatLost:
-		return taskFault(failure, "")
+		return taskError(failure, "")
 	case atom.CodeCancelled:
 		status = "ABORTED"
 	}
@@ -254,5 +254,5 @@ func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *
 	if failure.Message != "" {
 		all["Cause"] = failure.Message
 	}
-	return &fault{name: statesTaskFailed, cause: atom.MustEncode(all).String()}
+	return &stateError{name: statesTaskFailed, cause: atom.MustEncode(all).String()}
 }

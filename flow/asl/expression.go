@@ -12,8 +12,8 @@ import (
 // the state's input as $states.input, and the data as $states.result or
 // $states.errorOutput.
 type view struct {
-	input *datum
-	walk  *walk
+	input *jsonValue
+	walk  *interpreter
 	as    string // result, errorOutput or neither
 
 	states jsonata.Value // $states, of which so much has been asked for:
@@ -21,14 +21,14 @@ type view struct {
 }
 
 // document returns what a path starts from.
-func (v *view) document(path *jsonpath.Path) (any, *fault) {
+func (v *view) document(path *jsonpath.Path) (any, *stateError) {
 	switch path.Root() {
 	case jsonpath.RootContext:
 		return v.walk.context(), nil
 	case jsonpath.RootVariable:
 		d := v.walk.variable(path.Variable())
 		if d == nil {
-			return nil, runtimeFault("the variable $%s is not assigned, which the path '%s' names", path.Variable(), path.Text())
+			return nil, runtimeError("the variable $%s is not assigned, which the path '%s' names", path.Variable(), path.Text())
 		}
 		return d.look()
 	default:
@@ -37,16 +37,16 @@ func (v *view) document(path *jsonpath.Path) (any, *fault) {
 }
 
 // look is decoded with its error as a fault.
-func (d *datum) look() (any, *fault) {
+func (d *jsonValue) look() (any, *stateError) {
 	tree, err := d.decoded()
 	if err != nil {
-		return nil, runtimeFault("%v", err)
+		return nil, runtimeError("%v", err)
 	}
 	return tree, nil
 }
 
 // find returns what a path names, or why it is not there.
-func (v *view) find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *fault) {
+func (v *view) find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *stateError) {
 	if v.walk.ask.Done() {
 		return nil, nil, interrupted
 	}
@@ -59,29 +59,29 @@ func (v *view) find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundE
 		return nil, missing, nil
 	}
 	if err != nil {
-		return nil, nil, runtimeFault("%v", err)
+		return nil, nil, runtimeError("%v", err)
 	}
 	return value, nil, nil
 }
 
 // get returns what a path names, and whether that is there.
-func (v *view) get(path *jsonpath.Path) (value any, found bool, f *fault) {
+func (v *view) get(path *jsonpath.Path) (value any, found bool, f *stateError) {
 	value, missing, f := v.find(path)
 	return value, missing == nil && f == nil, f
 }
 
 // resolve returns what a path in a field of a state names. AWS words the failure
 // "Invalid path '$.x' : No results for path: $['x']".
-func (v *view) resolve(path *jsonpath.Path) (any, *fault) {
+func (v *view) resolve(path *jsonpath.Path) (any, *stateError) {
 	value, missing, f := v.find(path)
 	if f == nil && missing != nil {
-		f = runtimeFault("Invalid path '%s' : %s", underRoot(path), missing.Reason)
+		f = runtimeError("Invalid path '%s' : %s", underRoot(path), missing.Reason)
 	}
 	return value, f
 }
 
 // apply returns the part of d that an InputPath or OutputPath names.
-func (v *view) apply(p dataPath, d *datum) (*datum, *fault) {
+func (v *view) apply(p dataPath, d *jsonValue) (*jsonValue, *stateError) {
 	switch {
 	case p.none:
 		return emptyObject, nil
@@ -92,7 +92,7 @@ func (v *view) apply(p dataPath, d *datum) (*datum, *fault) {
 	if f != nil {
 		return nil, f
 	}
-	return treeDatum(value), nil
+	return treeValue(value), nil
 }
 
 // pathExpression is a path in a payload template.
@@ -103,17 +103,17 @@ type pathExpression struct {
 
 // evaluate returns what the path names. As on AWS, an element behind the end of an
 // array is null here, and nowhere else.
-func (e *pathExpression) evaluate(v *view) (any, *fault) {
+func (e *pathExpression) evaluate(v *view) (any, *stateError) {
 	value, missing, f := v.find(e.path)
 	if f != nil || missing == nil || missing.BehindEnd {
 		return value, f
 	}
 	input := v.input
 	if e.path.Root() == jsonpath.RootContext {
-		input = treeDatum(v.walk.context())
+		input = treeValue(v.walk.context())
 	}
-	f = runtimeFault("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", underRoot(e.path), e.field, input.encoded())
-	return nil, v.walk.pathFault(f)
+	f = runtimeError("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", underRoot(e.path), e.field, input.encoded())
+	return nil, v.walk.pathError(f)
 }
 
 // underRoot is how causes tell a path into the context object: as the context
@@ -125,9 +125,9 @@ func underRoot(path *jsonpath.Path) string {
 	return path.Text()
 }
 
-// pathFault gives the fault of a path in a payload template the name that it has
+// pathError gives the fault of a path in a payload template the name that it has
 // under the profile.
-func (w *walk) pathFault(f *fault) *fault {
+func (w *interpreter) pathError(f *stateError) *stateError {
 	f.name, f.also = profiles[w.machine.profile].pathFailure, statesParameterPath
 	return f
 }

@@ -15,7 +15,7 @@ import (
 
 // fork goes through the branches of a Parallel state, or the iterations of a Map
 // state, or adds the node that runs them.
-func (w *walk) fork() (step, *fault) {
+func (w *interpreter) fork() (step, *stateError) {
 	group, told, f := w.forkGroup()
 	switch {
 	case f != nil:
@@ -31,18 +31,18 @@ func (w *walk) fork() (step, *fault) {
 }
 
 // forkGroup returns the levels as a group, and what they are to be told.
-func (w *walk) forkGroup() (*flow.Group, *shared, *fault) {
+func (w *interpreter) forkGroup() (*flow.Group, *shared, *stateError) {
 	s := w.state
 	told := &shared{state: s.name, entered: w.entered, at: w.enteredAt, outer: w.visible()}
 	group := &flow.Group{Count: len(s.branches)}
-	var f *fault
+	var f *stateError
 	switch {
 	case s.kind == parallelState:
 		if told.input, f = w.effective(); f != nil {
 			return nil, nil, f
 		}
-		if item := w.mapContext(func(d *datum) any { return d }); item != nil {
-			told.item = treeDatum(item)
+		if item := w.mapContext(func(d *jsonValue) any { return d }); item != nil {
+			told.item = treeValue(item)
 		}
 		w.event("ParallelStateStarted", nil)
 	case s.items.distributed != nil:
@@ -61,7 +61,7 @@ func (w *walk) forkGroup() (*flow.Group, *shared, *fault) {
 }
 
 // mapOver finds the items of a Map state, and how many may be at work at once.
-func (w *walk) mapOver(told *shared) (count, slots int, f *fault) {
+func (w *interpreter) mapOver(told *shared) (count, slots int, f *stateError) {
 	m := w.state.items
 	v, f := w.seen()
 	if f != nil {
@@ -89,7 +89,7 @@ func (w *walk) mapOver(told *shared) (count, slots int, f *fault) {
 }
 
 // items returns what a Map state goes over, which may be no array.
-func (w *walk) items(v *view) (*datum, *fault) {
+func (w *interpreter) items(v *view) (*jsonValue, *stateError) {
 	m := w.state.items
 	switch {
 	case w.read != nil:
@@ -97,13 +97,13 @@ func (w *walk) items(v *view) (*datum, *fault) {
 	case m.path != nil:
 		value, missing, f := v.find(m.path)
 		if f == nil && missing != nil { // AWS has a name and words of its own for it
-			f = &fault{name: statesReferencePath, cause: fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.input.encoded()), local: true}
+			f = &stateError{name: statesReferencePath, cause: fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.input.encoded()), local: true}
 		}
-		return treeDatum(value), f
+		return treeValue(value), f
 	case m.items != nil:
 		items, f := m.items.of(v)
 		if f == nil && items.tooLarge() {
-			f = limitFault(w.state.name)
+			f = limitError(w.state.name)
 		}
 		return items, f
 	}
@@ -111,21 +111,21 @@ func (w *walk) items(v *view) (*datum, *fault) {
 }
 
 // noArray is what goes wrong when there is no array to go over.
-func (w *walk) noArray(found *datum) *fault {
+func (w *interpreter) noArray(found *jsonValue) *stateError {
 	m := w.state.items
 	switch {
 	case m.items != nil:
 		return unexpected(w.state.source.Get("Items"), jsonata.Array, found)
 	case w.state.language == inJSONata:
-		return localFault(statesQueryEvaluation, "Map state input must be an array but was: %s", shown(found))
+		return localError(statesQueryEvaluation, "Map state input must be an array but was: %s", shown(found))
 	case m.path != nil:
-		return runtimeFault("Reference path \"%s\" must point to array.", underRoot(m.path))
+		return runtimeError("Reference path \"%s\" must point to array.", underRoot(m.path))
 	}
-	return runtimeFault("Reference path \"$\" must point to array.")
+	return runtimeError("Reference path \"$\" must point to array.")
 }
 
 // forkAgain has all branches run once more.
-func (w *walk) forkAgain(after time.Duration) (step, *fault) {
+func (w *interpreter) forkAgain(after time.Duration) (step, *stateError) {
 	_, told, f := w.forkGroup()
 	if f != nil {
 		return step{}, f
@@ -135,7 +135,7 @@ func (w *walk) forkAgain(after time.Duration) (step, *fault) {
 }
 
 // beginChild starts a branch or an iteration.
-func (w *walk) beginChild() error {
+func (w *interpreter) beginChild() error {
 	group := w.group
 	w.last = group.started
 	s := w.machine.states[group.state]
@@ -163,40 +163,40 @@ func (w *walk) beginChild() error {
 }
 
 // item returns the input of an iteration.
-func (w *walk) item() (*datum, *fault) {
+func (w *interpreter) item() (*jsonValue, *stateError) {
 	item, ok := w.group.element(w.ask.Index)
 	if !ok {
-		return nil, runtimeFault("there is no item %d", w.ask.Index)
+		return nil, runtimeError("there is no item %d", w.ask.Index)
 	}
 	selector := w.state.items.selector
 	if selector == nil {
-		return textDatum(item), nil
+		return textValue(item), nil
 	}
 	w.input = w.group.input
 	input, f := selector.of(w.view(w.input))
 	if f == nil && input.tooLarge() {
-		f = limitFault(w.state.name)
+		f = limitError(w.state.name)
 	}
 	return input, f
 }
 
 // joined goes on when every branch has ended well.
-func (w *walk) joined(results []atom.Value) (step, *fault) {
+func (w *interpreter) joined(results []atom.Value) (step, *stateError) {
 	w.childEnded()
 	if s := w.state; s.items != nil && s.items.distributed != nil && len(results) == 1 { // the map run has put them together
-		return w.levelsEnded(textDatum(results[0]))
+		return w.levelsEnded(textValue(results[0]))
 	}
 	return w.levelsEnded(arrayOf(results))
 }
 
 // levelsEnded goes on with the result of a state all of whose levels have ended well.
-func (w *walk) levelsEnded(result *datum) (step, *fault) {
+func (w *interpreter) levelsEnded(result *jsonValue) (step, *stateError) {
 	before := w.last
 	w.event(w.state.kind.String()+"StateSucceeded", nil)
 	told := w.last
 	w.last = before // the exit follows from what the success follows from
 	var out step
-	f := limitFault(w.state.name)
+	f := limitError(w.state.name)
 	if !result.tooLarge() {
 		out, f = w.leave(&w.state.out, result)
 	}
@@ -207,7 +207,7 @@ func (w *walk) levelsEnded(result *datum) (step, *fault) {
 }
 
 // arrayOf returns an array of results. Those who have none have null.
-func arrayOf(results []atom.Value) *datum {
+func arrayOf(results []atom.Value) *jsonValue {
 	b := []byte{atom.CodecJSON, '['}
 	for i, result := range results {
 		if i > 0 {
@@ -218,31 +218,31 @@ func arrayOf(results []atom.Value) *datum {
 		}
 		b = append(b, result.JSON()...)
 	}
-	return textDatum(atom.Value(append(b, ']')))
+	return textValue(atom.Value(append(b, ']')))
 }
 
 // joinFailed goes on when a branch has failed and the others were ended.
-func (w *walk) joinFailed(failure *atom.Failure) *fault {
+func (w *interpreter) joinFailed(failure *atom.Failure) *stateError {
 	w.childEnded()
 	return w.levelFailed(failure, w.ask.Cause.Aborted)
 }
 
 // levelFailed goes on with the failure of a level, with which open nodes were ended.
-func (w *walk) levelFailed(failure *atom.Failure, aborted []string) *fault {
-	f := taskFault(failure, w.state.name)
+func (w *interpreter) levelFailed(failure *atom.Failure, aborted []string) *stateError {
+	f := taskError(failure, w.state.name)
 	f.local = f.name == statesDataLimitExceeded
 	if !f.ends(w.machine.profile) {
 		w.aborted(aborted)
 		w.broken = true
 	}
 	if name := profiles[w.machine.profile].branchFailure; name != "" && w.state.kind == parallelState {
-		f = &fault{name: name, also: f.name, cause: f.cause, local: true}
+		f = &stateError{name: name, also: f.name, cause: f.cause, local: true}
 	}
 	return f
 }
 
 // childEnded takes up the history where the child left it that decided the join.
-func (w *walk) childEnded() {
+func (w *interpreter) childEnded() {
 	if note := w.ask.Cause.EndNote; len(note) > 0 {
 		if last, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
 			w.last = last
@@ -251,11 +251,11 @@ func (w *walk) childEnded() {
 }
 
 // endNote is what a child tells its parent: the number of its last event.
-func (w *walk) endNote() atom.Value { return encode(number(w.last)) }
+func (w *interpreter) endNote() atom.Value { return encode(number(w.last)) }
 
 // aborted tells the history of the nodes that were ended because a sibling
 // failed or the run was.
-func (w *walk) aborted(paths []string) {
+func (w *interpreter) aborted(paths []string) {
 	last := w.last
 	iteration := ""
 	for _, path := range paths {
@@ -285,7 +285,7 @@ func (w *walk) aborted(paths []string) {
 
 // ofMapRun reports whether a path leads into a map run, whose executions have
 // histories of their own.
-func (w *walk) ofMapRun(parts []string) bool {
+func (w *interpreter) ofMapRun(parts []string) bool {
 	return slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool {
 		s, index := w.nodeState(part)
 		return s != nil && index >= 0 && s.items != nil && s.items.distributed != nil
@@ -294,7 +294,7 @@ func (w *walk) ofMapRun(parts []string) bool {
 
 // nodeState returns the state that a part of a path stands for, and the index of
 // the child if it has one, else -1.
-func (w *walk) nodeState(part string) (*state, int) {
+func (w *interpreter) nodeState(part string) (*state, int) {
 	if open := strings.LastIndexByte(part, '['); open > 0 && strings.HasSuffix(part, "]") {
 		if n, ok := asWhole(part[open+1 : len(part)-1]); ok {
 			if s := w.machine.states[stateOf(part[:open])]; s != nil {

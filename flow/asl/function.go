@@ -164,7 +164,7 @@ func stringToJSON(args []any, _ func() uint64) (any, error) {
 }
 
 func jsonToString(args []any, _ func() uint64) (any, error) {
-	d := treeDatum(args[0])
+	d := treeValue(args[0])
 	if d.tooLarge() {
 		return nil, errTooLarge
 	}
@@ -297,7 +297,7 @@ func base64Decode(args []any, _ func() uint64) (any, error) {
 func hash(args []any, _ func() uint64) (any, error) {
 	s, ok := args[0].(string)
 	if !ok {
-		d := treeDatum(args[0])
+		d := treeValue(args[0])
 		if d.tooLarge() {
 			return nil, errTooLarge
 		}

@@ -16,7 +16,7 @@ import (
 
 // record writes an event. What it follows from is the event before it in its
 // level.
-func (w *walk) record(e flow.Event) {
+func (w *interpreter) record(e flow.Event) {
 	if !w.ask.Quiet {
 		e.Prev = w.last
 		w.growth.Events = append(w.growth.Events, e)
@@ -25,7 +25,7 @@ func (w *walk) record(e flow.Event) {
 }
 
 // count gives an event its number.
-func (w *walk) count() {
+func (w *interpreter) count() {
 	w.told++
 	w.last = w.ask.Event + w.told - 1
 }
@@ -42,13 +42,13 @@ func ended(details *jsontext.Writer) atom.Value {
 }
 
 // event writes an event about the visited state.
-func (w *walk) event(kind string, details atom.Value) {
+func (w *interpreter) event(kind string, details atom.Value) {
 	w.record(flow.Event{Type: kind, Name: w.state.name, Details: details})
 }
 
-func (w *walk) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
+func (w *interpreter) namedEvent(kind, name string) { w.record(flow.Event{Type: kind, Name: name}) }
 
-func (w *walk) iterationEvent(kind, name string, index int) {
+func (w *interpreter) iterationEvent(kind, name string, index int) {
 	if w.ask.Quiet {
 		w.count()
 		return
@@ -61,7 +61,7 @@ func (w *walk) iterationEvent(kind, name string, index int) {
 
 // started begins the history of a run. The first state entered follows from
 // nothing, as on AWS.
-func (w *walk) started(input *datum) {
+func (w *interpreter) started(input *jsonValue) {
 	details := newDetails()
 	if role := w.attributes().RoleARN; role != "" {
 		details.String("roleArn", role)
@@ -78,7 +78,7 @@ var enteredTypes, exitedTypes = func() (entered, exited [len(kindNames)]string) 
 }()
 
 // enter begins the visit of a state.
-func (w *walk) enter(s *state, input *datum) {
+func (w *interpreter) enter(s *state, input *jsonValue) {
 	w.state, w.input, w.enteredAt = s, input, w.ask.Now
 	w.tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
 	w.broken, w.brokeAt = false, 0
@@ -96,7 +96,7 @@ func (w *walk) enter(s *state, input *datum) {
 // evaluationFailed tells of a query that has no good result. On AWS the event
 // follows from what entering the state followed from, if nothing has happened
 // since; in a catcher, from what the failure that was caught followed from.
-func (w *walk) evaluationFailed(f *fault) {
+func (w *interpreter) evaluationFailed(f *stateError) {
 	switch {
 	case w.brokeAt > 0:
 		w.last = w.brokeAt
@@ -115,7 +115,7 @@ func (w *walk) evaluationFailed(f *fault) {
 
 // tellBroken tells the history that the Parallel or Map state has failed, for it is
 // not tried again.
-func (w *walk) tellBroken() {
+func (w *interpreter) tellBroken() {
 	if w.broken {
 		w.broken, w.brokeAt = false, w.last
 		w.event(w.state.kind.String()+"StateFailed", nil)
@@ -123,7 +123,7 @@ func (w *walk) tellBroken() {
 }
 
 // exit ends it.
-func (w *walk) exit(out step) {
+func (w *interpreter) exit(out step) {
 	w.set(out.assigned)
 	if w.ask.Quiet {
 		w.count()
@@ -137,7 +137,7 @@ func (w *walk) exit(out step) {
 }
 
 // succeed ends the level well.
-func (w *walk) succeed(output *datum) {
+func (w *interpreter) succeed(output *jsonValue) {
 	w.growth.End = &flow.End{Value: output.encoded()}
 	if w.ask.Index < 0 {
 		w.record(flow.Event{Type: "ExecutionSucceeded", Key: "output", Body: output.encoded()})
@@ -151,7 +151,7 @@ func (w *walk) succeed(output *datum) {
 
 // fail ends the level with a fault. Of a level inside, the history is told what
 // ends with it, unless the execution does: then that is all it is told.
-func (w *walk) fail(f *fault) {
+func (w *interpreter) fail(f *stateError) {
 	w.growth.End = &flow.End{Failure: f.failure()}
 	if w.ask.Index < 0 {
 		w.record(flow.Event{Type: "ExecutionFailed", Details: f.details()})
@@ -174,18 +174,18 @@ func (w *walk) fail(f *fault) {
 }
 
 // owner returns the state whose branch or iteration the level is.
-func (w *walk) owner() *state { return w.machine.states[w.outer().state] }
+func (w *interpreter) owner() *state { return w.machine.states[w.outer().state] }
 
 // overdue ends the run because its time is up.
-func (w *walk) overdue() {
-	f := &fault{name: statesTimeout}
+func (w *interpreter) overdue() {
+	f := &stateError{name: statesTimeout}
 	w.record(flow.Event{Type: "ExecutionTimedOut", Details: f.details()})
 	w.growth.End = &flow.End{Failure: f.failure(), TimedOut: true}
 }
 
 // stopped tells the history that the run was ended from outside. AWS says nothing of
 // the states that were at work, but map runs are things of their own, which end, too.
-func (w *walk) stopped() {
+func (w *interpreter) stopped() {
 	if w.ask.Index >= 0 {
 		return
 	}
@@ -202,7 +202,7 @@ func (w *walk) stopped() {
 		e.Type = "ExecutionFailed"
 	}
 	if failure := w.ask.Cause.Failure; failure != nil {
-		f := taskFault(failure, "")
+		f := taskError(failure, "")
 		f.bare = f.bare || failure.Code == atom.CodeCancelled // nobody gave it another name
 		e.Details = f.details()
 	}
@@ -210,13 +210,13 @@ func (w *walk) stopped() {
 }
 
 // details returns how events tell a fault.
-func (f *fault) details() atom.Value {
+func (f *stateError) details() atom.Value {
 	o := newDetails()
 	f.tell(o)
 	return ended(o)
 }
 
-func (f *fault) tell(o *jsontext.Writer) {
+func (f *stateError) tell(o *jsontext.Writer) {
 	if !f.bare {
 		o.String("error", f.name)
 	}
@@ -226,7 +226,7 @@ func (f *fault) tell(o *jsontext.Writer) {
 }
 
 // scheduled tells of a task that is to be run, and that it is.
-func (w *walk) scheduled(input *datum, timeout, heartbeat int64, role string) {
+func (w *interpreter) scheduled(input *jsonValue, timeout, heartbeat int64, role string) {
 	t := w.state.task
 	details := newDetails()
 	key := "input"
@@ -244,7 +244,7 @@ func (w *walk) scheduled(input *datum, timeout, heartbeat int64, role string) {
 		details.Number("heartbeatInSeconds", heartbeat)
 	}
 	if role != "" {
-		details.Raw("taskCredentials", treeDatum(jsontext.OrderedMapOf("roleArn", role)).json())
+		details.Raw("taskCredentials", treeValue(jsontext.OrderedMapOf("roleArn", role)).json())
 	}
 	w.record(flow.Event{Type: t.events() + "Scheduled", Name: w.state.name, Details: ended(details), Key: key, Body: input.encoded()})
 	if !t.activity { // that begins when a worker takes it
@@ -277,12 +277,12 @@ func (t *task) tell(o *jsontext.Writer) {
 	}
 }
 
-func (w *walk) attemptSucceeded(result *datum) {
+func (w *interpreter) attemptSucceeded(result *jsonValue) {
 	t := w.state.task
 	w.record(flow.Event{Type: t.events() + "Succeeded", Name: w.state.name, Details: t.details(), Key: "output", Body: result.encoded()})
 }
 
-func (w *walk) attemptFailed(f *fault) {
+func (w *interpreter) attemptFailed(f *stateError) {
 	t := w.state.task
 	details := newDetails()
 	t.tell(details)

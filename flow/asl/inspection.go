@@ -49,14 +49,14 @@ const (
 
 // An inspection is what a walk notes of a state that is tested.
 type inspection struct {
-	data                [stages]*datum
+	data                [stages]*jsonValue
 	concurrency         *int
 	toleratedCount      *int
 	toleratedPercentage *float64
 }
 
 // inspected notes what the data is at a stage, if the state is tested.
-func (w *walk) inspected(at stage, d *datum) {
+func (w *interpreter) inspected(at stage, d *jsonValue) {
 	if w.inspection != nil {
 		w.inspection.data[at] = d
 	}
@@ -99,7 +99,7 @@ func stagesShown(s *state) []stage {
 }
 
 // show takes over what the walk has noted.
-func (i *Inspection) show(w *walk) {
+func (i *Inspection) show(w *interpreter) {
 	i.Input = w.input.encoded()
 	fields := [stages]*atom.Value{
 		&i.AfterInputPath, &i.AfterParameters, &i.AfterItemsPath, &i.AfterItemSelector, &i.Result, &i.AfterResultSelector, &i.AfterResultPath,

@@ -44,7 +44,7 @@ type progress struct {
 
 // through goes through the levels that are left, in the next answer where this one has
 // gone far enough.
-func (w *walk) through(p *progress) (step, *fault) {
+func (w *interpreter) through(p *progress) (step, *stateError) {
 	p.group.outer = w.visible()
 	for ; p.done < p.count && len(p.results) <= MaxPayload; p.done++ {
 		if w.budget <= 0 {
@@ -53,22 +53,22 @@ func (w *walk) through(p *progress) (step, *fault) {
 		}
 		end, err := w.level(p)
 		if err != nil {
-			return step{}, &fault{name: atom.CodeLanguage, cause: err.Error()}
+			return step{}, &stateError{name: atom.CodeLanguage, cause: err.Error()}
 		}
 		if end.Failure != nil {
 			return step{}, w.levelFailed(end.Failure, nil)
 		}
 		p.results = append(separated(p.results, p.done), end.Value.JSON()...)
 	}
-	return w.levelsEnded(textDatum(atom.FromJSON(slices.Concat([]byte{'['}, p.results, []byte{']'}))))
+	return w.levelsEnded(textValue(atom.FromJSON(slices.Concat([]byte{'['}, p.results, []byte{']'}))))
 }
 
 // level goes through the next level and returns how it ended.
-func (w *walk) level(p *progress) (*flow.End, error) {
+func (w *interpreter) level(p *progress) (*flow.End, error) {
 	ask := *w.ask
 	ask.Index, ask.Memory = p.done, nil
-	in := &walk{
-		machine: w.machine, ask: &ask, group: p.group, vars: map[string]*datum{}, visits: map[string]int{}, steps: w.steps, budget: maxInstant + 1,
+	in := &interpreter{
+		machine: w.machine, ask: &ask, group: p.group, vars: map[string]*jsonValue{}, visits: map[string]int{}, steps: w.steps, budget: maxInstant + 1,
 		attrs: w.attrs, runInput: w.runInput, drawn: w.drawn,
 	}
 	in.growth.Events, in.told = w.growth.Events, w.told
@@ -80,7 +80,7 @@ func (w *walk) level(p *progress) (*flow.End, error) {
 }
 
 // between returns what the walk has to remember to go on with the next level.
-func (w *walk) between(p *progress) atom.Value {
+func (w *interpreter) between(p *progress) atom.Value {
 	n := w.noted(true)
 	n.through = p
 	return n.encode()

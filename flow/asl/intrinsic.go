@@ -32,14 +32,14 @@ const anyNumber = 1 << 20
 // maxCallNesting is how deep calls may stand in each other's arguments.
 const maxCallNesting = 10
 
-func (e *intrinsic) evaluate(v *view) (any, *fault) {
+func (e *intrinsic) evaluate(v *view) (any, *stateError) {
 	args := make([]any, len(e.args))
 	for i, arg := range e.args {
 		if literal, ok := arg.(literalText); ok && e.name == "Format" && i == 0 {
 			args[i] = string(literal) // Format needs to know which braces were escaped
 			continue
 		}
-		var f *fault
+		var f *stateError
 		if args[i], f = arg.evaluate(v); f != nil {
 			return nil, f
 		}
@@ -49,7 +49,7 @@ func (e *intrinsic) evaluate(v *view) (any, *fault) {
 	}
 	value, err := e.function.call(args, v.walk.random)
 	if err != nil {
-		return nil, localFault(statesIntrinsicFailure, functionError+"%v", e.text, err)
+		return nil, localError(statesIntrinsicFailure, functionError+"%v", e.text, err)
 	}
 	return value, nil
 }
@@ -66,23 +66,23 @@ type argumentPath struct {
 	path *jsonpath.Path
 }
 
-func (e *argumentPath) evaluate(v *view) (any, *fault) {
+func (e *argumentPath) evaluate(v *view) (any, *stateError) {
 	value, missing, f := v.find(e.path)
 	switch {
 	case f != nil || missing == nil:
 		return value, f
 	case missing.Unfit:
-		f = runtimeFault(functionError+"%s", e.call, missing.Reason)
+		f = runtimeError(functionError+"%s", e.call, missing.Reason)
 	default:
-		f = runtimeFault(functionError+"The JsonPath argument for the field '%s' could not be found in the input '%s'",
+		f = runtimeError(functionError+"The JsonPath argument for the field '%s' could not be found in the input '%s'",
 			e.call, underRoot(e.path), v.input.encoded())
 	}
-	return nil, v.walk.pathFault(f)
+	return nil, v.walk.pathError(f)
 }
 
 // random returns random bits. An undo, which is given none, takes them from what
 // it undoes, so that asked twice it answers the same.
-func (w *walk) random() uint64 {
+func (w *interpreter) random() uint64 {
 	if w.ask.Random != nil {
 		return w.ask.Random()
 	}
@@ -95,7 +95,7 @@ func (w *walk) random() uint64 {
 // literalText is a string argument between its quotes, escapes and all.
 type literalText string
 
-func (e literalText) evaluate(*view) (any, *fault) { return unescape(string(e)), nil }
+func (e literalText) evaluate(*view) (any, *stateError) { return unescape(string(e)), nil }
 
 // unescape replaces \' \\ \{ and \} by what they stand for.
 func unescape(text string) string {
@@ -112,7 +112,7 @@ func unescape(text string) string {
 // literalValue is a number, true, false or null.
 type literalValue struct{ value any }
 
-func (e literalValue) evaluate(*view) (any, *fault) { return e.value, nil }
+func (e literalValue) evaluate(*view) (any, *stateError) { return e.value, nil }
 
 // A callParser reads an intrinsic function's call.
 type callParser struct {

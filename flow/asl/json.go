@@ -52,7 +52,7 @@ func appendTree(b []byte, tree any, sorted bool) []byte {
 		return jsontext.AppendString(b, v)
 	case json.Number:
 		return append(b, v...)
-	case *datum:
+	case *jsonValue:
 		if sorted {
 			if tree, err := v.decoded(); err == nil {
 				return appendTree(b, tree, true)
@@ -92,12 +92,12 @@ func appendTree(b []byte, tree any, sorted bool) []byte {
 func number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // encodeData returns the Value of an object of data.
-func encodeData(values map[string]*datum) atom.Value {
+func encodeData(values map[string]*jsonValue) atom.Value {
 	return atom.Value(writeData(jsontext.NewWriter(atom.CodecJSON), values).Bytes())
 }
 
 // writeData writes the data as members, ordered by name.
-func writeData(w *jsontext.Writer, values map[string]*datum) *jsontext.Writer {
+func writeData(w *jsontext.Writer, values map[string]*jsonValue) *jsontext.Writer {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		w.Raw(name, values[name].encoded().JSON())
 	}
@@ -105,13 +105,13 @@ func writeData(w *jsontext.Writer, values map[string]*datum) *jsontext.Writer {
 }
 
 // readData reads what writeData wrote.
-func readData(r *jsontext.Reader) (map[string]*datum, error) {
-	all := map[string]*datum{}
+func readData(r *jsontext.Reader) (map[string]*jsonValue, error) {
+	all := map[string]*jsonValue{}
 	err := r.Members(func(name string) error {
-		all[name] = readDatum(r)
+		all[name] = readValue(r)
 		return nil
 	})
 	return all, err
 }
 
-func readDatum(r *jsontext.Reader) *datum { return textDatum(atom.FromJSON(r.Skip())) }
+func readValue(r *jsontext.Reader) *jsonValue { return textValue(atom.FromJSON(r.Skip())) }

@@ -8,103 +8,103 @@ import (
 // What the objects of the language look like.
 
 // anyText is a field of both query languages that holds any text.
-var anyText = field{both, textShape{}}
+var anyText = field{both, textRule{}}
 
 var (
-	stateFields    = fields{"Type": {both, typeShape{}}, "Comment": anyText, "QueryLanguage": {both, languageShape{}}}
-	nextFields     = fields{"Next": {both, targetShape{}}, "End": {both, boolShape{}}}
-	dataFields     = fields{"InputPath": {inJSONPath, dataPathShape}, "OutputPath": {inJSONPath, dataPathShape}, "Output": {inJSONata, payloadShape{}}}
-	assignFields   = fields{"Assign": {both, assignShape{}}}
-	parameterField = fields{"Parameters": {inJSONPath, payloadShape{}}}
-	resultFields   = fields{"ResultPath": {inJSONPath, pathShape{null: true, result: true}}}
-	selectorField  = fields{"ResultSelector": {inJSONPath, payloadShape{}}}
-	argumentField  = fields{"Arguments": {inJSONata, payloadShape{}}}
-	errorFields    = fields{"Retry": {both, listShape{of: retrierForm}}, "Catch": {both, listShape{of: catcherForm}}}
+	stateFields    = fields{"Type": {both, typeRule{}}, "Comment": anyText, "QueryLanguage": {both, languageRule{}}}
+	nextFields     = fields{"Next": {both, targetRule{}}, "End": {both, boolRule{}}}
+	dataFields     = fields{"InputPath": {inJSONPath, dataPathRule}, "OutputPath": {inJSONPath, dataPathRule}, "Output": {inJSONata, payloadRule{}}}
+	assignFields   = fields{"Assign": {both, assignRule{}}}
+	parameterField = fields{"Parameters": {inJSONPath, payloadRule{}}}
+	resultFields   = fields{"ResultPath": {inJSONPath, pathRule{null: true, result: true}}}
+	selectorField  = fields{"ResultSelector": {inJSONPath, payloadRule{}}}
+	argumentField  = fields{"Arguments": {inJSONata, payloadRule{}}}
+	errorFields    = fields{"Retry": {both, listRule{of: retrierObject}}, "Catch": {both, listRule{of: catcherObject}}}
 )
 
 var (
-	levelFields = fields{"Comment": anyText, "StartAt": {both, targetShape{}}, "States": {both, statesShape{}}}
+	levelFields = fields{"Comment": anyText, "StartAt": {both, targetRule{}}, "States": {both, statesRule{}}}
 	levelNeeds  = []string{"States", "StartAt"}
 
-	machineForm = &form{
+	machineObject = &objectRule{
 		name: "machine", what: "a state machine",
 		fields: fields{
-			"QueryLanguage": stateFields["QueryLanguage"], "Version": {both, wordShape{"1.0"}}, "TimeoutSeconds": {both, secondsShape},
+			"QueryLanguage": stateFields["QueryLanguage"], "Version": {both, wordRule{"1.0"}}, "TimeoutSeconds": {both, secondsRule},
 		}.with(levelFields),
 		required: levelNeeds,
-		also:     []demand{levelDemand{}},
+		also:     []valueCheck{levelCheck{}},
 	}
-	branchForm    = &form{name: "branch", what: "a branch", fields: levelFields, required: levelNeeds, also: []demand{levelDemand{}}}
-	processorForm = &form{
+	branchObject    = &objectRule{name: "branch", what: "a branch", fields: levelFields, required: levelNeeds, also: []valueCheck{levelCheck{}}}
+	processorObject = &objectRule{
 		name: "processor", what: "an ItemProcessor",
-		fields: fields{"ProcessorConfig": {both, processorConfigForm}}.with(levelFields), required: levelNeeds, also: []demand{levelDemand{}},
+		fields: fields{"ProcessorConfig": {both, processorConfigObject}}.with(levelFields), required: levelNeeds, also: []valueCheck{levelCheck{}},
 	}
-	processorConfigForm = &form{
+	processorConfigObject = &objectRule{
 		name: "processorConfig", what: "a ProcessorConfig",
-		fields: fields{"Mode": {both, wordShape{"INLINE", "DISTRIBUTED"}}, "ExecutionType": {both, wordShape{"STANDARD", "EXPRESS"}}},
+		fields: fields{"Mode": {both, wordRule{"INLINE", "DISTRIBUTED"}}, "ExecutionType": {both, wordRule{"STANDARD", "EXPRESS"}}},
 	}
 )
 
 // stateForms are the states, by their types.
-var stateForms = [...]*form{
+var stateForms = [...]*objectRule{
 	passState: {
 		name: "Pass", what: "a Pass state",
-		fields: fields{"Result": {inJSONPath, resultShape{}}}.with(stateFields, nextFields, dataFields, assignFields, parameterField, resultFields),
-		also:   []demand{nextOrEnd{}},
+		fields: fields{"Result": {inJSONPath, resultRule{}}}.with(stateFields, nextFields, dataFields, assignFields, parameterField, resultFields),
+		also:   []valueCheck{nextOrEnd{}},
 	},
 	taskState: {
 		name: "Task", what: "a Task state",
 		fields: fields{
-			"Resource": {both, resourceShape{}}, "Credentials": {both, credentialsShape{}}, "Revert": {both, revertShape{}},
-			"TimeoutSeconds": {both, expressionOr{secondsShape}}, "TimeoutSecondsPath": {inJSONPath, referenceShape},
-			"HeartbeatSeconds": {both, expressionOr{secondsShape}}, "HeartbeatSecondsPath": {inJSONPath, referenceShape},
+			"Resource": {both, resourceRule{}}, "Credentials": {both, credentialsRule{}}, "Revert": {both, revertRule{}},
+			"TimeoutSeconds": {both, expressionOr{secondsRule}}, "TimeoutSecondsPath": {inJSONPath, referenceRule},
+			"HeartbeatSeconds": {both, expressionOr{secondsRule}}, "HeartbeatSecondsPath": {inJSONPath, referenceRule},
 		}.with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, argumentField, errorFields),
 		required: []string{"Resource"},
 		mayOneOf: [][]string{{"TimeoutSeconds", "TimeoutSecondsPath"}, {"HeartbeatSeconds", "HeartbeatSecondsPath"}},
-		also:     []demand{nextOrEnd{}, heartbeatDemand{}, taskTokenDemand{}, unusedDemand{}},
+		also:     []valueCheck{nextOrEnd{}, heartbeatCheck{}, taskTokenCheck{}, unusedCheck{}},
 	},
 	choiceState: {
 		name: "Choice", what: "a Choice state",
-		fields: fields{"Choices": {both, listShape{of: choiceShape{}, least: 1}}, "Default": {both, targetShape{}}}.
+		fields: fields{"Choices": {both, listRule{of: choiceRule{}, least: 1}}, "Default": {both, targetRule{}}}.
 			with(stateFields, dataFields, assignFields),
 		required: []string{"Choices"},
 	},
 	waitState: {
 		name: "Wait", what: "a Wait state",
 		fields: fields{
-			"Seconds": {both, expressionOr{wholeShape{0, maxSeconds}}}, "SecondsPath": {inJSONPath, referenceShape},
-			"Timestamp": {both, expressionOr{timestampShape{}}}, "TimestampPath": {inJSONPath, referenceShape},
+			"Seconds": {both, expressionOr{wholeRule{0, maxSeconds}}}, "SecondsPath": {inJSONPath, referenceRule},
+			"Timestamp": {both, expressionOr{timestampRule{}}}, "TimestampPath": {inJSONPath, referenceRule},
 		}.with(stateFields, nextFields, dataFields, assignFields),
 		oneOf: [][]string{{"Seconds", "SecondsPath", "Timestamp", "TimestampPath"}},
-		also:  []demand{nextOrEnd{}},
+		also:  []valueCheck{nextOrEnd{}},
 	},
 	succeedState: {name: "Succeed", what: "a Succeed state", fields: stateFields.with(dataFields)},
 	failState: {
 		name: "Fail", what: "a Fail state",
 		fields: fields{
-			"Error": {both, expressionOr{messageShape{}}}, "ErrorPath": {inJSONPath, dynamicShape{}},
-			"Cause": {both, expressionOr{messageShape{}}}, "CausePath": {inJSONPath, dynamicShape{}},
+			"Error": {both, expressionOr{messageRule{}}}, "ErrorPath": {inJSONPath, dynamicRule{}},
+			"Cause": {both, expressionOr{messageRule{}}}, "CausePath": {inJSONPath, dynamicRule{}},
 		}.with(stateFields),
 		mayOneOf: [][]string{{"Error", "ErrorPath"}, {"Cause", "CausePath"}},
-		also:     []demand{errorCauseDemand{}},
+		also:     []valueCheck{errorCauseCheck{}},
 	},
 	parallelState: {
 		name: "Parallel", what: "a Parallel state",
-		fields: fields{"Branches": {both, listShape{of: levelShape{branchForm}, least: 1}}}.
+		fields: fields{"Branches": {both, listRule{of: levelRule{branchObject}, least: 1}}}.
 			with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, argumentField, errorFields),
 		required: []string{"Branches"},
-		also:     []demand{nextOrEnd{}, unusedDemand{}},
+		also:     []valueCheck{nextOrEnd{}, unusedCheck{}},
 	},
 	mapState: {
 		name: "Map", what: "a Map state",
 		fields: fields{
-			"ItemProcessor": {both, processorShape{}}, "Iterator": {both, processorShape{}},
-			"Items": {inJSONata, itemsShape{}}, "ItemsPath": {inJSONPath, referenceShape}, "ItemSelector": {both, payloadShape{}},
-			"MaxConcurrency": {both, expressionOr{wholeShape{0, maxSeconds}}}, "MaxConcurrencyPath": {inJSONPath, referenceShape},
-			"ItemReader": {both, itemReaderForm}, "ItemBatcher": {both, itemBatcherForm}, "ResultWriter": {both, resultWriterForm},
-			"Label":                 {both, labelShape{}},
-			"ToleratedFailureCount": {both, expressionOr{wholeShape{0, maxSeconds}}}, "ToleratedFailureCountPath": {inJSONPath, referenceShape},
-			"ToleratedFailurePercentage": {both, expressionOr{numberShape{0, 100}}}, "ToleratedFailurePercentagePath": {inJSONPath, referenceShape},
+			"ItemProcessor": {both, processorRule{}}, "Iterator": {both, processorRule{}},
+			"Items": {inJSONata, itemsRule{}}, "ItemsPath": {inJSONPath, referenceRule}, "ItemSelector": {both, payloadRule{}},
+			"MaxConcurrency": {both, expressionOr{wholeRule{0, maxSeconds}}}, "MaxConcurrencyPath": {inJSONPath, referenceRule},
+			"ItemReader": {both, itemReaderObject}, "ItemBatcher": {both, itemBatcherObject}, "ResultWriter": {both, resultWriterObject},
+			"Label":                 {both, labelRule{}},
+			"ToleratedFailureCount": {both, expressionOr{wholeRule{0, maxSeconds}}}, "ToleratedFailureCountPath": {inJSONPath, referenceRule},
+			"ToleratedFailurePercentage": {both, expressionOr{numberRule{0, 100}}}, "ToleratedFailurePercentagePath": {inJSONPath, referenceRule},
 		}.with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, errorFields),
 		oneOf: [][]string{{"ItemProcessor", "Iterator"}},
 		mayOneOf: [][]string{
@@ -113,85 +113,85 @@ var stateForms = [...]*form{
 			{"ToleratedFailureCount", "ToleratedFailureCountPath"},
 			{"ToleratedFailurePercentage", "ToleratedFailurePercentagePath"},
 		},
-		also: []demand{nextOrEnd{}, distributedDemand{}, unusedDemand{}},
+		also: []valueCheck{nextOrEnd{}, distributedCheck{}, unusedCheck{}},
 	},
 }
 
 // What belongs to states.
 var (
-	retrierForm = &form{
+	retrierObject = &objectRule{
 		name: "retrier", what: "a retrier",
 		fields: fields{
-			"ErrorEquals": {both, errorsShape{}}, "IntervalSeconds": {both, secondsShape}, "MaxAttempts": {both, wholeShape{0, maxSeconds}},
-			"BackoffRate": {both, numberShape{1, math.MaxFloat64}}, "MaxDelaySeconds": {both, wholeShape{1, maxDelay}},
-			"JitterStrategy": {both, wordShape{"FULL", "NONE"}}, "Comment": anyText,
+			"ErrorEquals": {both, errorsRule{}}, "IntervalSeconds": {both, secondsRule}, "MaxAttempts": {both, wholeRule{0, maxSeconds}},
+			"BackoffRate": {both, numberRule{1, math.MaxFloat64}}, "MaxDelaySeconds": {both, wholeRule{1, maxDelay}},
+			"JitterStrategy": {both, wordRule{"FULL", "NONE"}}, "Comment": anyText,
 		},
 		required: []string{"ErrorEquals"},
-		also:     []demand{maxDelayDemand{}},
+		also:     []valueCheck{maxDelayCheck{}},
 	}
-	catcherForm = &form{
+	catcherObject = &objectRule{
 		name: "catcher", what: "a catcher",
-		fields: fields{"ErrorEquals": {both, errorsShape{}}, "Next": {both, targetShape{}}, "Revert": {both, catchRevertShape{}}, "Comment": anyText}.
+		fields: fields{"ErrorEquals": {both, errorsRule{}}, "Next": {both, targetRule{}}, "Revert": {both, catchRevertRule{}}, "Comment": anyText}.
 			with(resultFields, assignFields, fields{"Output": dataFields["Output"]}),
 		required: []string{"ErrorEquals", "Next"},
 	}
-	catchRevertForm = &form{
+	catchRevertObject = &objectRule{
 		name: "catchRevert", what: "the Revert of a catcher",
-		fields: fields{"To": {both, targetShape{}}}, required: []string{"To"},
+		fields: fields{"To": {both, targetRule{}}}, required: []string{"To"},
 	}
-	// ruleForm is a rule of a Choice state in JSONata. In JSONPath it is a
+	// choiceRuleObject is a rule of a Choice state in JSONata. In JSONPath it is a
 	// condition with these fields beside it.
-	ruleForm = &form{
+	choiceRuleObject = &objectRule{
 		name: "rule", what: "a rule",
-		fields: fields{"Condition": {inJSONata, conditionShape{}}, "Next": {both, targetShape{}}, "Comment": anyText, "Output": dataFields["Output"]}.
+		fields: fields{"Condition": {inJSONata, conditionRule{}}, "Next": {both, targetRule{}}, "Comment": anyText, "Output": dataFields["Output"]}.
 			with(assignFields),
 		required: []string{"Condition", "Next"},
 	}
-	revertForm = &form{
+	revertObject = &objectRule{
 		name: "revert", what: "a Revert",
-		fields:   fields{"Resource": {both, resourceShape{}}, "Retry": errorFields["Retry"]}.with(parameterField, argumentField),
+		fields:   fields{"Resource": {both, resourceRule{}}, "Retry": errorFields["Retry"]}.with(parameterField, argumentField),
 		required: []string{"Resource"},
-		also:     []demand{revertRetryDemand{}},
+		also:     []valueCheck{revertRetryCheck{}},
 	}
 )
 
 // What belongs to distributed Map states.
 var (
-	itemReaderForm = &form{
+	itemReaderObject = &objectRule{
 		name: "itemReader", what: "an ItemReader",
-		fields:   fields{"Resource": {both, resourceShape{}}, "ReaderConfig": {both, readerConfigForm}}.with(parameterField, argumentField),
+		fields:   fields{"Resource": {both, resourceRule{}}, "ReaderConfig": {both, readerConfigObject}}.with(parameterField, argumentField),
 		required: []string{"Resource"},
 	}
-	readerConfigForm = &form{
+	readerConfigObject = &objectRule{
 		name: "readerConfig", what: "a ReaderConfig",
 		fields: fields{
-			"InputType":         {both, wordShape{"CSV", "JSON", "JSONL", "PARQUET", "MANIFEST"}},
-			"CSVHeaderLocation": {both, wordShape{"FIRST_ROW", "GIVEN"}}, "CSVHeaders": {both, listShape{of: textShape{}}},
-			"CSVDelimiter": {both, wordShape{"COMMA", "PIPE", "SEMICOLON", "SPACE", "TAB"}},
-			"MaxItems":     {both, expressionOr{wholeShape{0, maxItems}}}, "MaxItemsPath": {inJSONPath, referenceShape},
-			"ItemsPointer": anyText, "ManifestType": {both, wordShape{"ATHENA_DATA", "S3_INVENTORY"}},
-			"Transformation": {both, wordShape{"NONE", "LOAD_AND_FLATTEN"}},
+			"InputType":         {both, wordRule{"CSV", "JSON", "JSONL", "PARQUET", "MANIFEST"}},
+			"CSVHeaderLocation": {both, wordRule{"FIRST_ROW", "GIVEN"}}, "CSVHeaders": {both, listRule{of: textRule{}}},
+			"CSVDelimiter": {both, wordRule{"COMMA", "PIPE", "SEMICOLON", "SPACE", "TAB"}},
+			"MaxItems":     {both, expressionOr{wholeRule{0, maxItems}}}, "MaxItemsPath": {inJSONPath, referenceRule},
+			"ItemsPointer": anyText, "ManifestType": {both, wordRule{"ATHENA_DATA", "S3_INVENTORY"}},
+			"Transformation": {both, wordRule{"NONE", "LOAD_AND_FLATTEN"}},
 		},
 		mayOneOf: [][]string{{"MaxItems", "MaxItemsPath"}},
-		also:     []demand{headersDemand{}},
+		also:     []valueCheck{headersCheck{}},
 	}
-	itemBatcherForm = &form{
+	itemBatcherObject = &objectRule{
 		name: "itemBatcher", what: "an ItemBatcher",
 		fields: fields{
-			"BatchInput":       {both, payloadShape{}},
-			"MaxItemsPerBatch": {both, expressionOr{secondsShape}}, "MaxItemsPerBatchPath": {inJSONPath, referenceShape},
-			"MaxInputBytesPerBatch": {both, expressionOr{wholeShape{1, MaxPayload}}}, "MaxInputBytesPerBatchPath": {inJSONPath, referenceShape},
+			"BatchInput":       {both, payloadRule{}},
+			"MaxItemsPerBatch": {both, expressionOr{secondsRule}}, "MaxItemsPerBatchPath": {inJSONPath, referenceRule},
+			"MaxInputBytesPerBatch": {both, expressionOr{wholeRule{1, MaxPayload}}}, "MaxInputBytesPerBatchPath": {inJSONPath, referenceRule},
 		},
 		mayOneOf: [][]string{{"MaxItemsPerBatch", "MaxItemsPerBatchPath"}, {"MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"}},
-		also:     []demand{batchLimitDemand{}},
+		also:     []valueCheck{batchLimitCheck{}},
 	}
-	resultWriterForm = &form{
+	resultWriterObject = &objectRule{
 		name: "resultWriter", what: "a ResultWriter",
-		fields: fields{"Resource": {both, resourceShape{}}, "WriterConfig": {both, writerConfigForm}}.with(parameterField, argumentField),
+		fields: fields{"Resource": {both, resourceRule{}}, "WriterConfig": {both, writerConfigObject}}.with(parameterField, argumentField),
 	}
-	writerConfigForm = &form{
+	writerConfigObject = &objectRule{
 		name: "writerConfig", what: "a WriterConfig",
-		fields: fields{"Transformation": {both, wordShape{"NONE", "COMPACT", "FLATTEN"}}, "OutputType": {both, wordShape{"JSON", "JSONL"}}},
+		fields: fields{"Transformation": {both, wordRule{"NONE", "COMPACT", "FLATTEN"}}, "OutputType": {both, wordRule{"JSON", "JSONL"}}},
 	}
 )
 
@@ -199,7 +199,7 @@ var (
 // errors, while unknown ones are merely warned of.
 var knownFields = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{"Variable": true}
-	for _, f := range append(stateForms[:], machineForm, processorForm, processorConfigForm, retrierForm, catcherForm, ruleForm) {
+	for _, f := range append(stateForms[:], machineObject, processorObject, processorConfigObject, retrierObject, catcherObject, choiceRuleObject) {
 		for name := range f.fields {
 			known[name] = true
 		}

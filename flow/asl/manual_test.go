@@ -109,13 +109,13 @@ func TestFieldTexts(t *testing.T) {
 }
 
 // otherForms are those that are no states.
-var otherForms = []*form{
-	machineForm, branchForm, processorForm, processorConfigForm, retrierForm, catcherForm, ruleForm, itemReaderForm, readerConfigForm,
-	itemBatcherForm, resultWriterForm, writerConfigForm, revertForm, catchRevertForm,
+var otherForms = []*objectRule{
+	machineObject, branchObject, processorObject, processorConfigObject, retrierObject, catcherObject, choiceRuleObject, itemReaderObject, readerConfigObject,
+	itemBatcherObject, resultWriterObject, writerConfigObject, revertObject, catchRevertObject,
 }
 
 // mark returns in which query languages a field is legal, bold if it is required.
-func (f *form) mark(name string) string {
+func (f *objectRule) mark(name string) string {
 	mark := map[queryLanguage]string{inJSONPath: "P", inJSONata: "A", both: "B"}[f.fields[name].in]
 	if slices.Contains(f.required, name) || name == "Type" && mark != "" {
 		return "**" + mark + "**"

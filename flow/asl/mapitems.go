@@ -13,13 +13,13 @@ import (
 // takenItem is an item that a map run is taking.
 type takenItem struct {
 	index  int64
-	value  *datum
+	value  *jsonValue
 	key    string // "" when it has none
 	source string
 }
 
 // context returns what the context object tells of the item.
-func (t *takenItem) context(leaf func(*datum) any) *jsontext.OrderedMap {
+func (t *takenItem) context(leaf func(*jsonValue) any) *jsontext.OrderedMap {
 	item := jsontext.OrderedMapOf("Index", number(t.index), "Value", leaf(t.value), "Source", t.source)
 	if t.key != "" {
 		item.Set("Key", t.key)
@@ -35,7 +35,7 @@ const childrenPerAnswer = 500
 
 // batches begins children with the items of a page, one each or in batches. What of
 // the page is not begun is read again: the place is kept behind the last that was.
-func (r *mapRun) batches(page *ItemPage) *fault {
+func (r *mapRun) batches(page *ItemPage) *stateError {
 	begun, spent := 0, 0
 	for len(page.Items) > 0 && !r.enough() && !r.ask.Done() {
 		if r.Open >= r.set.Slots || begun == childrenPerAnswer || spent >= jsonata.MaxSteps {
@@ -64,7 +64,7 @@ func (r *mapRun) enough() bool { return r.set.MaxItems > 0 && r.Items >= r.set.M
 // batch returns the input of the next child, and how many items of the page are in
 // it: none when more may belong to it than are at hand. The first of a page is as
 // large as it can be.
-func (r *mapRun) batch(page *ItemPage, first bool) (*datum, int, *fault) {
+func (r *mapRun) batch(page *ItemPage, first bool) (*jsonValue, int, *stateError) {
 	r.steps = jsonata.MaxSteps
 	if !r.set.Batches {
 		input, f := r.selected(&page.Items[0], 0)
@@ -99,24 +99,24 @@ func (r *mapRun) batch(page *ItemPage, first bool) (*datum, int, *fault) {
 	if !full && !page.End && !first {
 		return nil, 0, nil
 	}
-	return textDatum(append(text, "]}"...)), n, nil
+	return textValue(append(text, "]}"...)), n, nil
 }
 
 // selected returns what a child is given for an item, ahead of those that were
 // taken.
-func (r *mapRun) selected(item *Item, ahead int) (*datum, *fault) {
-	value := textDatum(atom.FromJSON(item.Value))
+func (r *mapRun) selected(item *Item, ahead int) (*jsonValue, *stateError) {
+	value := textValue(atom.FromJSON(item.Value))
 	selector := r.state.items.selector
 	if selector != nil {
 		r.taking = &takenItem{index: r.Items + int64(ahead), value: value, key: item.Key, source: item.Source}
 		r.ctx, r.ctxQuery = nil, nil
-		var f *fault
+		var f *stateError
 		if value, f = selector.of(r.view(r.group.input)); f != nil {
 			return nil, f
 		}
 	}
 	if value.tooLarge() {
-		return nil, limitFault(r.state.name)
+		return nil, limitError(r.state.name)
 	}
 	return value, nil
 }

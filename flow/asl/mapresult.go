@@ -36,7 +36,7 @@ func (r *mapRun) finish() {
 				text = append(text, ',')
 			}
 			if text = append(text, value...); len(text) > MaxPayload {
-				r.end(limitFault(r.state.name))
+				r.end(limitError(r.state.name))
 				return
 			}
 		}
@@ -118,7 +118,7 @@ func (r *mapRun) told(past flow.Past, index int) json.RawMessage {
 		}
 		e.RedriveStatusReason = "Execution is SUCCEEDED and cannot be redriven"
 	case files[failed]:
-		f := taskFault(past.Failure, r.state.name)
+		f := taskError(past.Failure, r.state.name)
 		e.Error, e.Cause = f.name, f.cause
 	}
 	text, _ := json.Marshal(e) // of texts and numbers
@@ -234,7 +234,7 @@ func (r *mapRun) manifest() string {
 // written ends a map run whose results are written.
 func (r *mapRun) written() {
 	if r.Error != "" {
-		r.end(&fault{name: r.Error, cause: r.Cause})
+		r.end(&stateError{name: r.Error, cause: r.Cause})
 		return
 	}
 	r.endWell(encode(jsontext.OrderedMapOf(

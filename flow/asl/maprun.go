@@ -18,7 +18,7 @@ import (
 
 // mapRun is a map run in the middle of an answer.
 type mapRun struct {
-	*walk
+	*interpreter
 
 	set *mapSettings
 	mapProgress
@@ -51,9 +51,9 @@ const (
 )
 
 // runMap answers what is asked about a map run.
-func (w *walk) runMap() error {
-	r := &mapRun{walk: w, set: w.group.run}
-	w.vars = map[string]*datum{} // the memory holds none
+func (w *interpreter) runMap() error {
+	r := &mapRun{interpreter: w, set: w.group.run}
+	w.vars = map[string]*jsonValue{} // the memory holds none
 	if w.state = w.machine.states[w.group.state]; w.state == nil || w.state.items == nil || w.state.items.distributed == nil {
 		return fmt.Errorf("asl: %s: the definition has no distributed Map state %q", w.machine.name, w.group.state)
 	}
@@ -83,7 +83,7 @@ func (r *mapRun) heed() {
 	node, _, _ := strings.Cut(cause.Name, "#")
 	switch {
 	case cause.Kind == flow.Begin && r.set.MaxItems < 0:
-		r.end(&fault{name: statesItemReader, cause: "field MaxItems must be positive"})
+		r.end(&stateError{name: statesItemReader, cause: "field MaxItems must be positive"})
 		return
 	case cause.Kind == flow.Begin, cause.Kind == flow.Continue:
 		r.goOn(nil)
@@ -102,8 +102,8 @@ func (r *mapRun) heed() {
 }
 
 // failedAs is the fault of a task that reads or writes for a map run.
-func failedAs(name string, failure *atom.Failure) *fault {
-	f := taskFault(failure, name)
+func failedAs(name string, failure *atom.Failure) *stateError {
+	f := taskError(failure, name)
 	if !strings.HasPrefix(f.name, "States.") || f.name == statesTimeout {
 		f.name = name
 	}
@@ -115,7 +115,7 @@ func (r *mapRun) read(result atom.Value) {
 	r.Reading = false
 	var page ItemPage
 	if err := json.Unmarshal(result.JSON(), &page); err != nil {
-		r.giveUp(&fault{name: statesItemReader, cause: "the items that were read are no page of items: " + err.Error()})
+		r.giveUp(&stateError{name: statesItemReader, cause: "the items that were read are no page of items: " + err.Error()})
 		return
 	}
 	r.goOn(&page)
@@ -155,7 +155,7 @@ func (r *mapRun) goOn(page *ItemPage) {
 	case f != nil:
 		r.giveUp(f)
 	case r.exceeded():
-		r.giveUp(&fault{name: statesTolerated, cause: "The specified tolerated failure threshold was exceeded"})
+		r.giveUp(&stateError{name: statesTolerated, cause: "The specified tolerated failure threshold was exceeded"})
 	case r.All && r.Open == 0:
 		r.finish()
 	case !r.All && !r.Reading && r.set.Reader != nil && r.Open <= r.set.Slots/2:
@@ -166,7 +166,7 @@ func (r *mapRun) goOn(page *ItemPage) {
 }
 
 // fill begins children.
-func (r *mapRun) fill(page *ItemPage) *fault {
+func (r *mapRun) fill(page *ItemPage) *stateError {
 	if r.set.Reader == nil {
 		if r.All || r.Open >= r.set.Slots {
 			return nil
@@ -177,7 +177,7 @@ func (r *mapRun) fill(page *ItemPage) *fault {
 	case page == nil:
 		return nil
 	case len(page.Items) == 0 && !page.End:
-		return &fault{name: statesItemReader, cause: "the items that were read are no page of items: there is none, and no end"}
+		return &stateError{name: statesItemReader, cause: "the items that were read are no page of items: there is none, and no end"}
 	}
 	return r.batches(page)
 }
@@ -209,7 +209,7 @@ func (r *mapRun) readMore(children int) {
 }
 
 // beginRun begins the run of a child.
-func (r *mapRun) beginRun(input *datum, items int) {
+func (r *mapRun) beginRun(input *jsonValue, items int) {
 	spec := flow.Spec{
 		Name: strconv.Itoa(r.Begun), Kind: flow.Nested, Input: input.encoded(), Note: encode(number(int64(items))),
 		Child: &flow.Child{
@@ -226,7 +226,7 @@ func (r *mapRun) beginRun(input *datum, items int) {
 }
 
 // giveUp ends the map run with a fault. Results that are to be written still are.
-func (r *mapRun) giveUp(f *fault) {
+func (r *mapRun) giveUp(f *stateError) {
 	r.tell(f)
 	if r.set.Target == nil {
 		r.end(f)
@@ -248,7 +248,7 @@ func (r *mapRun) giveUp(f *fault) {
 }
 
 // end ends the map run: with a fault, or well.
-func (r *mapRun) end(f *fault) {
+func (r *mapRun) end(f *stateError) {
 	r.tell(f)
 	r.event("MapRunFailed", f.details())
 	r.growth.Add, r.growth.More = nil, nil

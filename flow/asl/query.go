@@ -53,7 +53,7 @@ func queryOf(n *node) *query {
 }
 
 // evaluate returns what the expression gives. That it gives nothing is a fault.
-func (q *query) evaluate(v *view) (jsonata.Value, *fault) {
+func (q *query) evaluate(v *view) (jsonata.Value, *stateError) {
 	if f := v.showStates(q.uses); f != nil {
 		return jsonata.Value{}, f
 	}
@@ -80,10 +80,10 @@ func (q *query) evaluate(v *view) (jsonata.Value, *fault) {
 type querying struct {
 	env    jsonata.Environment
 	states jsonata.Value
-	broken *fault // a variable could not be looked into
+	broken *stateError // a variable could not be looked into
 }
 
-func (w *walk) querying() *querying {
+func (w *interpreter) querying() *querying {
 	if w.queries == nil {
 		q := &querying{}
 		q.env = jsonata.Environment{Now: w.ask.Now, Random: w.random, Steps: &w.steps, Interrupted: w.ask.Interrupted}
@@ -107,7 +107,7 @@ func (w *walk) querying() *querying {
 }
 
 // showStates makes $states, as far as it is looked at.
-func (v *view) showStates(uses usage) *fault {
+func (v *view) showStates(uses usage) *stateError {
 	if uses&^v.shown == 0 {
 		return nil
 	}
@@ -150,52 +150,52 @@ func looksAt(p payload, of usage) bool {
 }
 
 // of makes a query a payload.
-func (q *query) of(v *view) (*datum, *fault) {
+func (q *query) of(v *view) (*jsonValue, *stateError) {
 	value, f := q.evaluate(v)
 	if f != nil {
 		return nil, f
 	}
-	return queryDatum(value), nil
+	return queryValue(value), nil
 }
 
 // typed is evaluate where a type is expected.
-func (q *query) typed(v *view, want jsonata.Kind) (jsonata.Value, *fault) {
+func (q *query) typed(v *view, want jsonata.Kind) (jsonata.Value, *stateError) {
 	value, f := q.evaluate(v)
 	if f == nil && value.Kind() != want {
-		f = unexpected(q.at, want, queryDatum(value))
+		f = unexpected(q.at, want, queryValue(value))
 	}
 	return value, f
 }
 
 // unexpected is the fault of a field whose value is not of the type it should be.
-func unexpected(at *node, want jsonata.Kind, found *datum) *fault {
+func unexpected(at *node, want jsonata.Kind, found *jsonValue) *stateError {
 	value, f := found.query()
 	if f != nil {
 		return f
 	}
 	const how = "returned an unexpected result type. Expected '%s', but was '%s' for value: %s"
-	return expressionFault(at, fmt.Sprintf(how, want, value.Kind(), shown(found)))
+	return expressionError(at, fmt.Sprintf(how, want, value.Kind(), shown(found)))
 }
 
 // whole is evaluate where a whole number of a range is expected.
-func (q *query) whole(v *view, least, most int64) (int64, *fault) {
+func (q *query) whole(v *view, least, most int64) (int64, *stateError) {
 	value, f := q.typed(v, jsonata.Number)
 	if f != nil {
 		return 0, f
 	}
-	text := shown(queryDatum(value))
+	text := shown(queryValue(value))
 	n, ok := wholeNumber(text)
 	switch {
 	case !ok:
-		return 0, queryFault(q.at, "The %s field cannot be parsed as an integer: %s", q.at.Key, text)
+		return 0, queryError(q.at, "The %s field cannot be parsed as an integer: %s", q.at.Key, text)
 	case n < least || n > most:
-		return 0, queryFault(q.at, "%s must be between %d and %d but was: %d", q.at.Key, least, most, n)
+		return 0, queryError(q.at, "%s must be between %d and %d but was: %d", q.at.Key, least, most, n)
 	}
 	return n, nil
 }
 
 // shown returns a value as causes tell it.
-func shown(d *datum) string {
+func shown(d *jsonValue) string {
 	return cutOff(d.encoded().String())
 }
 
@@ -210,25 +210,25 @@ func cutOff(text string) string {
 // A textQuery is an expression where a text is expected.
 type textQuery struct{ *query }
 
-func (q textQuery) evaluate(v *view) (any, *fault) {
+func (q textQuery) evaluate(v *view) (any, *stateError) {
 	value, f := q.typed(v, jsonata.String)
 	return value.Text(), f
 }
 
-// expressionFault says what became of the expression in a field.
-func expressionFault(at *node, what string) *fault {
+// expressionError says what became of the expression in a field.
+func expressionError(at *node, what string) *stateError {
 	expression := plain(treeOf(at))
 	if e := jsontext.Meaning[*jsonata.Expression](at); e != nil {
 		expression = strings.TrimSpace(e.Text())
 	}
-	return queryFault(at, "The JSONata expression '%s' specified for the field '%s' %s", expression, locationOf(at), what)
+	return queryError(at, "The JSONata expression '%s' specified for the field '%s' %s", expression, locationOf(at), what)
 }
 
-func (q *query) fault(what string) *fault { return expressionFault(q.at, what) }
+func (q *query) fault(what string) *stateError { return expressionError(q.at, what) }
 
-// queryFault is what goes wrong in a field of a state in JSONata.
-func queryFault(at *node, format string, args ...any) *fault {
-	f := localFault(statesQueryEvaluation, format, args...)
+// queryError is what goes wrong in a field of a state in JSONata.
+func queryError(at *node, format string, args ...any) *stateError {
+	f := localError(statesQueryEvaluation, format, args...)
 	f.location = locationOf(at)
 	return f
 }

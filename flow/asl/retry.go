@@ -21,7 +21,7 @@ type retrier struct {
 // A catcher is one entry of Catch.
 type catcher struct {
 	errors []string
-	out    way
+	out    transition
 	revert *compensation // nil: none
 }
 
@@ -42,7 +42,7 @@ func (r *retrier) delay(n int, random func() uint64) time.Duration {
 }
 
 // matchesAny reports whether an entry of ErrorEquals is meant for the fault.
-func (f *fault) matchesAny(entries []string, p Profile) bool {
+func (f *stateError) matchesAny(entries []string, p Profile) bool {
 	return slices.ContainsFunc(entries, func(entry string) bool { return f.matches(entry, p) })
 }
 
@@ -74,7 +74,7 @@ func retriersOf(o *node) []retrier {
 func (s *state) catchers() []catcher {
 	var out []catcher
 	for _, n := range s.source.List("Catch") {
-		k := catcher{errors: textsOf(n.Get("ErrorEquals")), out: s.way(n, "Next")}
+		k := catcher{errors: textsOf(n.Get("ErrorEquals")), out: s.transition(n, "Next")}
 		k.out.as = "errorOutput"
 		k.revert = s.compensationOf(n.Get("Revert"))
 		out = append(out, k)

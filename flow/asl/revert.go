@@ -59,15 +59,15 @@ func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	if s == nil || s.revert == nil || s.revert.never {
 		return nil, fmt.Errorf("asl: %s: the definition %s has no state %q with a Revert", ask.Path, m.name, ask.Spec.Undo.Note)
 	}
-	report := treeDatum(undoReport(ask))
+	report := treeValue(undoReport(ask))
 	if s.revert.arguments == nil {
 		return report.encoded(), nil
 	}
-	w := &walk{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now, Interrupted: ask.Interrupted}, state: s, steps: jsonata.MaxSteps}
+	w := &interpreter{machine: m, ask: &flow.Ask{Run: ask.Run, Path: ask.Path, Now: ask.Now, Interrupted: ask.Interrupted}, state: s, steps: jsonata.MaxSteps}
 	if n, err := readNote(ask.Spec.Note); err == nil {
 		w.enteredAt = n.at
 	}
-	w.input = textDatum(report.encoded())
+	w.input = textValue(report.encoded())
 	input, f := s.revert.arguments.of(w.view(w.input))
 	if f != nil {
 		return nil, fmt.Errorf("asl: %s: Revert: %s", ask.Path, f.cause)
@@ -80,16 +80,16 @@ func undoReport(ask *flow.UndoAsk) *jsontext.OrderedMap {
 	if input == nil {
 		input = atom.Null
 	}
-	report := jsontext.OrderedMapOf("Input", textDatum(input), "Result", nil, "Outcome", "Unknown")
+	report := jsontext.OrderedMapOf("Input", textValue(input), "Result", nil, "Outcome", "Unknown")
 	if result, ok := ask.Did.Done(); ok {
 		report.Set("Outcome", "Done")
 		if result != nil {
-			report.Set("Result", textDatum(result))
+			report.Set("Result", textValue(result))
 		}
 	}
 	if failure, ok := ask.Did.Failed(); ok {
 		report.Set("Outcome", "Failed")
-		for name, value := range taskFault(failure, ask.Spec.Task).output().All() {
+		for name, value := range taskError(failure, ask.Spec.Task).output().All() {
 			report.Set(name, value)
 		}
 	}

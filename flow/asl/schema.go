@@ -20,8 +20,8 @@ func Schema() []byte {
 		"title":       "Amazon States Language",
 		"type":        "object",
 		"if":          setsJSONata,
-		"then":        s.within(inJSONata, inJSONata).ref(machineForm),
-		"else":        s.within(inJSONPath, inJSONPath).ref(machineForm),
+		"then":        s.within(inJSONata, inJSONata).ref(machineObject),
+		"else":        s.within(inJSONPath, inJSONPath).ref(machineObject),
 		"definitions": s.definitions,
 	}
 	var b bytes.Buffer
@@ -62,12 +62,14 @@ func (s *schemas) define(name string, content func() schema) schema {
 	return schema{"$ref": "#/definitions/" + name}
 }
 
-func (s *schemas) ref(f *form) schema { return s.define(f.name, func() schema { return f.content(s) }) }
+func (s *schemas) ref(f *objectRule) schema {
+	return s.define(f.name, func() schema { return f.content(s) })
+}
 
 // schema of an object is a reference: forms stand within each other.
-func (f *form) schema(s *schemas) schema { return s.ref(f) }
+func (f *objectRule) schema(s *schemas) schema { return s.ref(f) }
 
-func (f *form) content(s *schemas) schema {
+func (f *objectRule) content(s *schemas) schema {
 	properties := schema{}
 	for _, name := range f.fields.in(s.language) {
 		properties[name] = described(name, f.fields[name].is.schema(s))
@@ -90,7 +92,7 @@ func (f *form) content(s *schemas) schema {
 		}
 	}
 	for _, d := range f.also {
-		if told, ok := d.(shape); ok {
+		if told, ok := d.(valueRule); ok {
 			all = append(all, told.schema(s))
 		}
 	}
@@ -112,7 +114,7 @@ func described(name string, is schema) schema {
 }
 
 // legal returns the names of fields that are legal in the query language.
-func (s *schemas) legal(f *form, names []string) []string {
+func (s *schemas) legal(f *objectRule, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.fields[name].in&s.language == 0 })
 }
 
@@ -121,7 +123,7 @@ var (
 	expressionIs = schema{"type": "string", "pattern": `^\{%[\s\S]*%\}$`}
 )
 
-func (statesShape) schema(s *schemas) schema {
+func (statesRule) schema(s *schemas) schema {
 	return schema{"type": "object", "minProperties": 1, "additionalProperties": s.within(s.machine, s.machine).state()}
 }
 
@@ -151,36 +153,36 @@ func (s *schemas) kinds() []any {
 	return all
 }
 
-func (textShape) schema(*schemas) schema    { return schema{"type": "string"} }
-func (messageShape) schema(*schemas) schema { return schema{"type": "string"} }
-func (boolShape) schema(*schemas) schema    { return schema{"type": "boolean"} }
-func (resultShape) schema(*schemas) schema  { return schema{} }
-func (typeShape) schema(*schemas) schema    { return schema{"enum": slices.Clone(kindNames[:])} }
+func (textRule) schema(*schemas) schema    { return schema{"type": "string"} }
+func (messageRule) schema(*schemas) schema { return schema{"type": "string"} }
+func (boolRule) schema(*schemas) schema    { return schema{"type": "boolean"} }
+func (resultRule) schema(*schemas) schema  { return schema{} }
+func (typeRule) schema(*schemas) schema    { return schema{"enum": slices.Clone(kindNames[:])} }
 
 // schema of a QueryLanguage: a machine in JSONata has no states in JSONPath.
-func (languageShape) schema(s *schemas) schema {
+func (languageRule) schema(s *schemas) schema {
 	if s.machine == inJSONata {
 		return schema{"const": inJSONata.String()}
 	}
 	return languageWords.schema(s)
 }
 
-func (targetShape) schema(*schemas) schema { return schema{"type": "string", "minLength": 1} }
-func (w wordShape) schema(*schemas) schema { return schema{"enum": []string(w)} }
+func (targetRule) schema(*schemas) schema { return schema{"type": "string", "minLength": 1} }
+func (w wordRule) schema(*schemas) schema { return schema{"enum": []string(w)} }
 
-func (s wholeShape) schema(*schemas) schema {
+func (s wholeRule) schema(*schemas) schema {
 	return schema{"type": "integer", "minimum": s.least, "maximum": s.most}
 }
 
-func (s numberShape) schema(*schemas) schema {
+func (s numberRule) schema(*schemas) schema {
 	return schema{"type": "number", "minimum": s.least, "maximum": s.most}
 }
 
-func (timestampShape) schema(*schemas) schema {
+func (timestampRule) schema(*schemas) schema {
 	return schema{"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`}
 }
 
-func (s listShape) schema(b *schemas) schema {
+func (s listRule) schema(b *schemas) schema {
 	out := schema{"type": "array", "items": s.of.schema(b)}
 	if s.least > 0 {
 		out["minItems"] = s.least
@@ -188,25 +190,25 @@ func (s listShape) schema(b *schemas) schema {
 	return out
 }
 
-func (s pathShape) schema(*schemas) schema {
+func (s pathRule) schema(*schemas) schema {
 	if s.null {
 		return schema{"type": []string{"string", "null"}, "pattern": `^\$`}
 	}
 	return schema{"type": "string", "pattern": `^\$`}
 }
 
-func (dynamicShape) schema(*schemas) schema {
+func (dynamicRule) schema(*schemas) schema {
 	return schema{"type": "string", "pattern": `^(\$|States\.)`}
 }
 
 // schema of a payload template refers to itself, for templates nest.
-func (payloadShape) schema(s *schemas) schema {
+func (payloadRule) schema(s *schemas) schema {
 	return s.define("template", func() schema {
-		self := payloadShape{}.schema(s)
+		self := payloadRule{}.schema(s)
 		if s.language == inJSONPath {
 			return schema{
 				"items": self, "additionalProperties": self,
-				"patternProperties": schema{`\.\$$`: dynamicShape{}.schema(s)},
+				"patternProperties": schema{`\.\$$`: dynamicRule{}.schema(s)},
 			}
 		}
 		return schema{
@@ -217,55 +219,55 @@ func (payloadShape) schema(s *schemas) schema {
 	})
 }
 
-func (assignShape) schema(s *schemas) schema {
-	return schema{"allOf": []any{schema{"type": "object"}, payloadShape{}.schema(s)}}
+func (assignRule) schema(s *schemas) schema {
+	return schema{"allOf": []any{schema{"type": "object"}, payloadRule{}.schema(s)}}
 }
 
 func (s expressionOr) schema(b *schemas) schema {
 	if b.language == inJSONata {
-		return schema{"anyOf": []any{s.shape.schema(b), expressionIs}}
+		return schema{"anyOf": []any{s.valueRule.schema(b), expressionIs}}
 	}
-	return s.shape.schema(b)
+	return s.valueRule.schema(b)
 }
 
-func (conditionShape) schema(*schemas) schema {
+func (conditionRule) schema(*schemas) schema {
 	return schema{"anyOf": []any{schema{"type": "boolean"}, expressionIs}}
 }
 
-func (itemsShape) schema(*schemas) schema {
+func (itemsRule) schema(*schemas) schema {
 	return schema{"anyOf": []any{schema{"type": []string{"array", "object"}}, expressionIs}}
 }
 
-func (s levelShape) schema(b *schemas) schema { return b.within(b.machine, b.machine).ref(s.form) }
-func (processorShape) schema(b *schemas) schema {
-	return b.within(b.machine, b.machine).ref(processorForm)
+func (s levelRule) schema(b *schemas) schema { return b.within(b.machine, b.machine).ref(s.objectRule) }
+func (processorRule) schema(b *schemas) schema {
+	return b.within(b.machine, b.machine).ref(processorObject)
 }
 
-func (resourceShape) schema(*schemas) schema {
+func (resourceRule) schema(*schemas) schema {
 	return schema{"type": "string", "pattern": `^[A-Za-z0-9+.-]+:.`}
 }
 
-func (revertShape) schema(s *schemas) schema {
-	return schema{"anyOf": []any{resourceShape{}.schema(s), s.ref(revertForm), schema{"const": false}}}
+func (revertRule) schema(s *schemas) schema {
+	return schema{"anyOf": []any{resourceRule{}.schema(s), s.ref(revertObject), schema{"const": false}}}
 }
 
-func (catchRevertShape) schema(s *schemas) schema {
-	return schema{"anyOf": []any{catchRevertWords.schema(s), s.ref(catchRevertForm)}}
+func (catchRevertRule) schema(s *schemas) schema {
+	return schema{"anyOf": []any{catchRevertWords.schema(s), s.ref(catchRevertObject)}}
 }
 
-func (credentialsShape) schema(s *schemas) schema {
+func (credentialsRule) schema(s *schemas) schema {
 	needs := []any{schema{"required": []string{"RoleArn"}}}
 	if s.language == inJSONPath {
 		needs = append(needs, schema{"required": []string{"RoleArn.$"}})
 	}
-	return schema{"allOf": []any{schema{"type": "object", "anyOf": needs}, payloadShape{}.schema(s)}}
+	return schema{"allOf": []any{schema{"type": "object", "anyOf": needs}, payloadRule{}.schema(s)}}
 }
 
-func (errorsShape) schema(*schemas) schema {
+func (errorsRule) schema(*schemas) schema {
 	return schema{"type": "array", "minItems": 1, "items": schema{"type": "string", "minLength": 1}}
 }
 
-func (labelShape) schema(*schemas) schema {
+func (labelRule) schema(*schemas) schema {
 	return schema{"type": "string", "minLength": 1, "maxLength": maxLabel, "pattern": `^[^\s` + regexp.QuoteMeta(labelExcludes) + `]*$`}
 }
 
@@ -277,11 +279,11 @@ func (nextOrEnd) schema(*schemas) schema {
 }
 
 // schema of a rule of Choices: in JSONPath a condition that says what is next.
-func (choiceShape) schema(s *schemas) schema {
+func (choiceRule) schema(s *schemas) schema {
 	if s.language == inJSONata {
-		return s.ref(ruleForm)
+		return s.ref(choiceRuleObject)
 	}
-	return s.define("rule", func() schema { return s.rule(ruleForm.fields, "Next") })
+	return s.define("rule", func() schema { return s.rule(choiceRuleObject.fields, "Next") })
 }
 
 // rule is a condition in JSONPath: one operator, and perhaps fields beside it.
@@ -290,7 +292,7 @@ func (s *schemas) rule(beside fields, required ...string) schema {
 		return s.define("condition", func() schema { return s.rule(fields{"Comment": anyText}) })
 	}
 	several := schema{"type": "array", "minItems": 1, "items": inner()}
-	properties := schema{"Variable": pathShape{}.schema(s), "And": several, "Or": several, "Not": inner()}
+	properties := schema{"Variable": pathRule{}.schema(s), "And": several, "Or": several, "Not": inner()}
 	one := []any{schema{"required": []string{"And"}}, schema{"required": []string{"Or"}}, schema{"required": []string{"Not"}}}
 	for _, name := range beside.in(inJSONPath) {
 		properties[name] = beside[name].is.schema(s)
@@ -309,13 +311,13 @@ func (s *schemas) rule(beside fields, required ...string) schema {
 func (o operand) schema(operator string) schema {
 	switch {
 	case isPathOperator(operator):
-		return pathShape{}.schema(nil)
+		return pathRule{}.schema(nil)
 	case o == numberOperand:
 		return schema{"type": "number"}
 	case o == boolOperand:
 		return schema{"type": "boolean"}
 	case o == timeOperand:
-		return timestampShape{}.schema(nil)
+		return timestampRule{}.schema(nil)
 	}
 	return schema{"type": "string"}
 }

@@ -19,21 +19,21 @@ type state struct {
 
 	ends      bool
 	inputPath dataPath
-	arguments payload // Parameters or Arguments; nil: the input as it is
-	out       way     // by Next; of a Choice by Default
+	arguments payload    // Parameters or Arguments; nil: the input as it is
+	out       transition // by Next; of a Choice by Default
 
 	retry  []retrier
 	catch  []catcher
 	revert *revert
 
-	result   *datum    // Pass
-	task     *task     // Task
-	choices  []rule    // Choice
-	wait     *wait     // Wait
-	failure  *failing  // Fail
-	branches []*level  // Parallel
-	items    *iterated // Map
-	atOnce   bool      // Parallel, Map: their levels are gone through in one answer
+	result   *jsonValue // Pass
+	task     *task      // Task
+	choices  []rule     // Choice
+	wait     *wait      // Wait
+	failure  *failing   // Fail
+	branches []*level   // Parallel
+	items    *iterated  // Map
+	atOnce   bool       // Parallel, Map: their levels are gone through in one answer
 }
 
 type stateKind uint8
@@ -108,7 +108,7 @@ func (c *compiler) state(s *state) {
 	s.ends = n.Get("End").IsTrue() || s.kind == succeedState || s.kind == failState
 	s.inputPath = dataPathOf(n, "InputPath")
 	s.arguments = s.payload(cmp.Or(n.Get("Parameters"), n.Get("Arguments")))
-	s.out = s.way(n, "Next")
+	s.out = s.transition(n, "Next")
 	s.out.selector = s.payload(n.Get("ResultSelector"))
 	s.out.outputPath = dataPathOf(n, "OutputPath")
 	switch s.kind {

@@ -10,10 +10,10 @@ import (
 // A payload is a value of a definition in which something may be evaluated. A
 // *datum is one in which nothing is.
 type payload interface {
-	of(v *view) (*datum, *fault)
+	of(v *view) (*jsonValue, *stateError)
 }
 
-func (d *datum) of(*view) (*datum, *fault) { return d, nil }
+func (d *jsonValue) of(*view) (*jsonValue, *stateError) { return d, nil }
 
 // payload compiles a payload in the state's language, nil if it is not there.
 func (s *state) payload(n *node) payload {
@@ -33,7 +33,7 @@ func (s *state) payload(n *node) payload {
 // A template is a compiled payload template. Members whose name ends in .$ are
 // evaluated, all else stands as it is.
 type template struct {
-	constant *datum // not nil: nothing in it is evaluated
+	constant *jsonValue // not nil: nothing in it is evaluated
 	expr     expression
 	fields   []templateField // of an object
 	items    []*template     // of an array
@@ -46,7 +46,7 @@ type templateField struct {
 
 // An expression is the value of a .$ member: a path or an intrinsic function.
 type expression interface {
-	evaluate(v *view) (any, *fault)
+	evaluate(v *view) (any, *stateError)
 }
 
 // treeOf returns what a node stands for, evaluating nothing.
@@ -117,7 +117,7 @@ func templateOf(n *node) *template {
 }
 
 // evaluate returns what the template gives.
-func (t *template) evaluate(v *view) (any, *fault) {
+func (t *template) evaluate(v *view) (any, *stateError) {
 	switch {
 	case t.constant != nil:
 		return t.constant.tree, nil
@@ -145,10 +145,10 @@ func (t *template) evaluate(v *view) (any, *fault) {
 	return array, nil
 }
 
-func (t *template) of(v *view) (*datum, *fault) {
+func (t *template) of(v *view) (*jsonValue, *stateError) {
 	tree, f := t.evaluate(v)
 	if f != nil {
 		return nil, f
 	}
-	return treeDatum(tree), nil
+	return treeValue(tree), nil
 }

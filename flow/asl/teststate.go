@@ -169,17 +169,17 @@ func aroundState(definition []byte) []byte {
 }
 
 // enter begins the visit of the state.
-func (t *StateTest) enter(m *Machine, s *state) (*walk, error) {
+func (t *StateTest) enter(m *Machine, s *state) (*interpreter, error) {
 	input := emptyObject
 	if len(t.Input) > 0 {
-		input = textDatum(t.Input)
+		input = textValue(t.Input)
 	}
 	if _, err := input.decoded(); err != nil {
 		return nil, &TestStateError{Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" + err.Error() + "'"}
 	}
 	attributes := t.Attributes
 	attributes.Express = true // a test is no execution that could be redriven
-	w := &walk{
+	w := &interpreter{
 		machine: m, steps: jsonata.MaxSteps, inspection: &inspection{},
 		ask: &flow.Ask{
 			Run:    &flow.Run{ID: "TestState", Flow: "TestState", Started: t.Now, Input: input.encoded(), Attributes: atom.MustEncode(attributes)},
@@ -199,9 +199,9 @@ func (t *StateTest) enter(m *Machine, s *state) (*walk, error) {
 }
 
 // context returns the context object that the state sees.
-func (t *StateTest) context(w *walk) (*datum, error) {
+func (t *StateTest) context(w *interpreter) (*jsonValue, error) {
 	if len(t.Context) > 0 {
-		return textDatum(t.Context), checkContext(t.Context, w.state)
+		return textValue(t.Context), checkContext(t.Context, w.state)
 	}
 	tree := w.context()
 	set := func(object, name string, value any) {
@@ -215,11 +215,11 @@ func (t *StateTest) context(w *walk) (*datum, error) {
 	if t.Attributes.RoleARN == "" {
 		set("Execution", "RoleArn", nil)
 	}
-	return treeDatum(tree), nil
+	return treeValue(tree), nil
 }
 
 // visit does what the state does. A time that it would wait for has come.
-func (t *StateTest) visit(w *walk) (step, *fault) {
+func (t *StateTest) visit(w *interpreter) (step, *stateError) {
 	switch w.state.kind {
 	case taskState:
 		return t.work(w)
@@ -236,7 +236,7 @@ func (t *StateTest) visit(w *walk) (step, *fault) {
 }
 
 // work lets the mock, or whoever is to be called, do the task.
-func (t *StateTest) work(w *walk) (step, *fault) {
+func (t *StateTest) work(w *interpreter) (step, *stateError) {
 	spec, f := w.workSpec(testedState)
 	if f != nil {
 		return step{}, f
@@ -252,34 +252,34 @@ func (t *StateTest) work(w *walk) (step, *fault) {
 }
 
 // mocked goes on with what the mock says.
-func (t *StateTest) mocked(ended func(atom.Value) (step, *fault)) (step, *fault) {
+func (t *StateTest) mocked(ended func(atom.Value) (step, *stateError)) (step, *stateError) {
 	if e := t.Mock.ErrorOutput; e != nil {
-		return step{}, &fault{name: e.Error, cause: e.Cause, bare: e.Error == ""}
+		return step{}, &stateError{name: e.Error, cause: e.Cause, bare: e.Error == ""}
 	}
 	return ended(atom.FromJSON(t.Mock.Result))
 }
 
-func (t *StateTest) fork(w *walk) (step, *fault) {
+func (t *StateTest) fork(w *interpreter) (step, *stateError) {
 	if _, f := w.effective(); f != nil {
 		return step{}, f
 	}
 	return t.mocked(w.joinedAs)
 }
 
-func (w *walk) joinedAs(result atom.Value) (step, *fault) {
-	d := textDatum(result)
+func (w *interpreter) joinedAs(result atom.Value) (step, *stateError) {
+	d := textValue(result)
 	if d.tooLarge() {
-		return step{}, limitFault(w.state.name)
+		return step{}, limitError(w.state.name)
 	}
 	return w.leave(&w.state.out, d)
 }
 
 // iterate goes over what a Map state goes over, up to the iterations.
-func (t *StateTest) iterate(w *walk) (step, *fault) {
+func (t *StateTest) iterate(w *interpreter) (step, *stateError) {
 	if w.state.source.Get("ItemReader") != nil {
-		w.read = treeDatum([]any{})
+		w.read = treeValue([]any{})
 		if len(t.Configuration.MapItemReaderData) > 0 {
-			w.read = textDatum(t.Configuration.MapItemReaderData)
+			w.read = textValue(t.Configuration.MapItemReaderData)
 		}
 	}
 	told := &shared{}
@@ -296,13 +296,13 @@ func (t *StateTest) iterate(w *walk) (step, *fault) {
 		return step{}, f
 	}
 	if broken && t.Mock.ErrorOutput == nil {
-		return step{}, &fault{name: statesTolerated, cause: "The specified tolerated failure threshold was exceeded"}
+		return step{}, &stateError{name: statesTolerated, cause: "The specified tolerated failure threshold was exceeded"}
 	}
 	return t.mocked(w.joinedAs)
 }
 
 // selectItems makes the input of each iteration.
-func (w *walk) selectItems(told *shared, count int) *fault {
+func (w *interpreter) selectItems(told *shared, count int) *stateError {
 	if w.state.items.selector == nil {
 		return nil
 	}
@@ -311,7 +311,7 @@ func (w *walk) selectItems(told *shared, count int) *fault {
 	for i := range count {
 		ask := *w.ask
 		ask.Index = i
-		one := &walk{machine: w.machine, ask: &ask, state: w.state, enteredAt: w.enteredAt, group: told, steps: w.steps}
+		one := &interpreter{machine: w.machine, ask: &ask, state: w.state, enteredAt: w.enteredAt, group: told, steps: w.steps}
 		input, f := one.item()
 		if f != nil {
 			return f
@@ -322,13 +322,13 @@ func (w *walk) selectItems(told *shared, count int) *fault {
 		}
 		items = append(items, tree)
 	}
-	w.inspected(afterItemSelector, treeDatum(items))
+	w.inspected(afterItemSelector, treeValue(items))
 	return nil
 }
 
 // intolerable reports whether more iterations have failed than may. Unless the
 // state has something to do about it, the mock says what the state comes to.
-func (t *StateTest) intolerable(w *walk, count int) (bool, *fault) {
+func (t *StateTest) intolerable(w *interpreter, count int) (bool, *stateError) {
 	source := w.state.source
 	failed := t.Configuration.MapIterationFailureCount
 	counted := source.Get("ToleratedFailureCount") != nil || source.Get("ToleratedFailureCountPath") != nil
@@ -357,7 +357,7 @@ func (t *StateTest) intolerable(w *walk, count int) (bool, *fault) {
 
 // toleratedShare returns how many percent of the iterations may fail, and
 // whether the state says so.
-func (w *walk) toleratedShare() (share float64, said bool, f *fault) {
+func (w *interpreter) toleratedShare() (share float64, said bool, f *stateError) {
 	source := w.state.source
 	n := source.Get("ToleratedFailurePercentage")
 	if q := queryOf(n); q != nil {
@@ -376,7 +376,7 @@ func (w *walk) toleratedShare() (share float64, said bool, f *fault) {
 }
 
 // concludeTest says what became of the state.
-func (w *walk) concludeTest(t *StateTest, r *StateTestResult, out step, f *fault) {
+func (w *interpreter) concludeTest(t *StateTest, r *StateTestResult, out step, f *stateError) {
 	r.Status = TestSucceeded
 	if f != nil {
 		r.Status, r.Error, r.Cause = TestFailed, f.name, f.cause
@@ -397,7 +397,7 @@ func (w *walk) concludeTest(t *StateTest, r *StateTestResult, out step, f *fault
 }
 
 // rescueTest says what Retry and Catch make of a fault.
-func (w *walk) rescueTest(t *StateTest, r *StateTestResult, f *fault) (step, *fault) {
+func (w *interpreter) rescueTest(t *StateTest, r *StateTestResult, f *stateError) (step, *stateError) {
 	details := &r.Inspection.ErrorDetails
 	for i := range w.state.retry {
 		retrier := &w.state.retry[i]
@@ -424,7 +424,7 @@ func (w *walk) rescueTest(t *StateTest, r *StateTestResult, f *fault) (step, *fa
 		}
 		(*details).CatchIndex = &i
 		r.Status = TestCaughtError
-		return w.leave(&w.state.catch[i].out, treeDatum(f.output()))
+		return w.leave(&w.state.catch[i].out, treeValue(f.output()))
 	}
 	return step{}, nil
 }

@@ -30,30 +30,30 @@ func (s *state) variables(n *node) []variable {
 }
 
 // assigned evaluates an Assign, all of it before any variable changes.
-func (w *walk) assigned(variables []variable, v *view) (map[string]*datum, *fault) {
+func (w *interpreter) assigned(variables []variable, v *view) (map[string]*jsonValue, *stateError) {
 	if len(variables) == 0 {
 		return nil, nil
 	}
-	values := make(map[string]*datum, len(variables))
+	values := make(map[string]*jsonValue, len(variables))
 	for i := range variables {
 		value, f := variables[i].value.of(v)
 		if f != nil {
 			return nil, f
 		}
 		if value.tooLarge() {
-			return nil, limitFault(w.state.name)
+			return nil, limitError(w.state.name)
 		}
 		values[variables[i].name] = value
 	}
 	if !w.fits(values) {
-		return nil, limitFault(w.state.name)
+		return nil, limitError(w.state.name)
 	}
 	return values, nil
 }
 
 // fits reports whether the variables that can be seen stay within their limit
 // when values are assigned.
-func (w *walk) fits(values map[string]*datum) bool {
+func (w *interpreter) fits(values map[string]*jsonValue) bool {
 	sum := 0
 	for name, value := range w.visible() {
 		if values[name] == nil {
@@ -67,7 +67,7 @@ func (w *walk) fits(values map[string]*datum) bool {
 }
 
 // variable returns the value of a variable, or nil.
-func (w *walk) variable(name string) *datum {
+func (w *interpreter) variable(name string) *jsonValue {
 	if d := w.variables()[name]; d != nil {
 		return d
 	}
@@ -75,9 +75,9 @@ func (w *walk) variable(name string) *datum {
 }
 
 // variables returns the level's own variables.
-func (w *walk) variables() map[string]*datum {
+func (w *interpreter) variables() map[string]*jsonValue {
 	if w.vars == nil {
-		w.vars = map[string]*datum{}
+		w.vars = map[string]*jsonValue{}
 		if len(w.ask.Memory) > 0 {
 			if vars, err := readData(jsontext.NewReader(w.ask.Memory.JSON())); err == nil {
 				w.vars = vars
@@ -88,7 +88,7 @@ func (w *walk) variables() map[string]*datum {
 }
 
 // outer returns what the level's group shares; nothing at the top.
-func (w *walk) outer() *shared {
+func (w *interpreter) outer() *shared {
 	if w.group == nil {
 		w.group = &shared{}
 		if w.ask.Index >= 0 {
@@ -101,17 +101,17 @@ func (w *walk) outer() *shared {
 }
 
 // visible returns every variable that can be seen.
-func (w *walk) visible() map[string]*datum {
+func (w *interpreter) visible() map[string]*jsonValue {
 	all := maps.Clone(w.outer().outer)
 	if all == nil {
-		all = map[string]*datum{}
+		all = map[string]*jsonValue{}
 	}
 	maps.Copy(all, w.variables())
 	return all
 }
 
 // set changes variables.
-func (w *walk) set(values map[string]*datum) {
+func (w *interpreter) set(values map[string]*jsonValue) {
 	if len(values) > 0 {
 		maps.Copy(w.variables(), values)
 		w.changed = true

@@ -13,7 +13,7 @@ import (
 // What each type of state does when it is entered, and when what it waited for
 // has come.
 
-func (w *walk) pass() (step, *fault) {
+func (w *interpreter) pass() (step, *stateError) {
 	result, f := w.effective()
 	if f != nil {
 		return step{}, f
@@ -24,7 +24,7 @@ func (w *walk) pass() (step, *fault) {
 	return w.leave(&w.state.out, result)
 }
 
-func (w *walk) choose() (step, *fault) {
+func (w *interpreter) choose() (step, *stateError) {
 	s := w.state
 	v, f := w.seen()
 	if f != nil {
@@ -40,7 +40,7 @@ func (w *walk) choose() (step, *fault) {
 		}
 	}
 	if s.out.next == nil {
-		f := localFault(profiles[w.machine.profile].choiceFailure, "Failed to transition out of the state. The state does not point to a next state.")
+		f := localError(profiles[w.machine.profile].choiceFailure, "Failed to transition out of the state. The state does not point to a next state.")
 		f.also = statesNoChoiceMatched
 		return step{}, f
 	}
@@ -48,7 +48,7 @@ func (w *walk) choose() (step, *fault) {
 }
 
 // failing returns the fault that a Fail state is.
-func (w *walk) failing() *fault {
+func (w *interpreter) failing() *stateError {
 	spec := w.state.failure
 	name, f := w.failText(spec.err, spec.errPath, "ErrorPath")
 	if f != nil {
@@ -58,7 +58,7 @@ func (w *walk) failing() *fault {
 	if f != nil {
 		return f
 	}
-	out := &fault{bare: name == nil}
+	out := &stateError{bare: name == nil}
 	if name != nil {
 		out.name = clipName(*name)
 	}
@@ -68,7 +68,7 @@ func (w *walk) failing() *fault {
 	return out
 }
 
-func (w *walk) failText(fixed *string, path expression, field string) (*string, *fault) {
+func (w *interpreter) failText(fixed *string, path expression, field string) (*string, *stateError) {
 	if path == nil {
 		return fixed, nil
 	}
@@ -78,19 +78,19 @@ func (w *walk) failText(fixed *string, path expression, field string) (*string, 
 	}
 	text, ok := value.(string)
 	if !ok {
-		return nil, runtimeFault("The %s field must evaluate to a string, found %s", field, treeDatum(value).encoded())
+		return nil, runtimeError("The %s field must evaluate to a string, found %s", field, treeValue(value).encoded())
 	}
 	return &text, nil
 }
 
 // wait adds a timer, unless its time has come already.
-func (w *walk) wait() (step, *fault) {
+func (w *interpreter) wait() (step, *stateError) {
 	due, f := w.due()
 	if f != nil {
 		return step{}, f
 	}
 	if due.Sub(w.ask.Now) > longestWait {
-		return step{}, runtimeFault("Wait state delay is too long.")
+		return step{}, runtimeError("Wait state delay is too long.")
 	}
 	if !due.After(w.ask.Now) {
 		return w.waited()
@@ -103,7 +103,7 @@ func (w *walk) wait() (step, *fault) {
 const longestWait = (1<<31 - 1) * time.Second
 
 // due returns when a Wait state ends.
-func (w *walk) due() (time.Time, *fault) {
+func (w *interpreter) due() (time.Time, *stateError) {
 	spec := w.state.wait
 	v, f := w.seen()
 	if f != nil {
@@ -120,7 +120,7 @@ func (w *walk) due() (time.Time, *fault) {
 		}
 		at, ok := parseTimestamp(value.Text())
 		if !ok {
-			f = queryFault(spec.timestampQuery.at, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
+			f = queryError(spec.timestampQuery.at, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
 			f.follows = true
 		}
 		return at, f
@@ -136,11 +136,11 @@ func (w *walk) due() (time.Time, *fault) {
 			return time.Time{}, f
 		}
 		if !found {
-			return time.Time{}, runtimeFault("The TimestampPath parameter does not reference an input value: %s", spec.timestampPath.Text())
+			return time.Time{}, runtimeError("The TimestampPath parameter does not reference an input value: %s", spec.timestampPath.Text())
 		}
 		at, ok := timestamp(value)
 		if !ok {
-			return time.Time{}, runtimeFault("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
+			return time.Time{}, runtimeError("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
 				spec.timestampPath.Text(), plain(value))
 		}
 		return at, nil
@@ -151,13 +151,13 @@ func (w *walk) due() (time.Time, *fault) {
 }
 
 // secondsAt returns the number of seconds that a path names.
-func (v *view) secondsAt(path *jsonpath.Path, field string) (int64, *fault) {
+func (v *view) secondsAt(path *jsonpath.Path, field string) (int64, *stateError) {
 	value, found, f := v.get(path)
 	if f != nil {
 		return 0, f
 	}
 	if !found {
-		return 0, runtimeFault("The %s parameter does not reference an input value: %s", field, path.Text())
+		return 0, runtimeError("The %s parameter does not reference an input value: %s", field, path.Text())
 	}
 	number, ok := value.(json.Number)
 	n, whole := int64(0), false
@@ -166,17 +166,17 @@ func (v *view) secondsAt(path *jsonpath.Path, field string) (int64, *fault) {
 	}
 	switch {
 	case !whole:
-		return 0, runtimeFault("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), plain(value))
+		return 0, runtimeError("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), plain(value))
 	case n < 0:
-		return 0, runtimeFault("The %s parameter references a negative value: %s == %d", field, path.Text(), n)
+		return 0, runtimeError("The %s parameter references a negative value: %s == %d", field, path.Text(), n)
 	case time.Duration(n) > longestWait/time.Second:
-		return 0, runtimeFault("Wait state delay is too long.")
+		return 0, runtimeError("Wait state delay is too long.")
 	}
 	return n, nil
 }
 
 // waited is the end of a state that hands on its input.
-func (w *walk) waited() (step, *fault) {
+func (w *interpreter) waited() (step, *stateError) {
 	v, f := w.seen()
 	if f != nil {
 		return step{}, f

@@ -11,7 +11,7 @@ import (
 )
 
 // work adds the node that runs a Task state's task.
-func (w *walk) work() (step, *fault) {
+func (w *interpreter) work() (step, *stateError) {
 	spec, f := w.workSpec(w.upcoming())
 	if f != nil {
 		return step{}, f
@@ -23,7 +23,7 @@ func (w *walk) work() (step, *fault) {
 
 // workSpec returns the node of that name without its name and note, and tells the
 // history that it is scheduled.
-func (w *walk) workSpec(name string) (flow.Spec, *fault) {
+func (w *interpreter) workSpec(name string) (flow.Spec, *stateError) {
 	t := w.state.task
 	w.newToken()
 	input, f := w.effective()
@@ -56,7 +56,7 @@ func (w *walk) workSpec(name string) (flow.Spec, *fault) {
 		w.child = x
 		w.start(&spec, x)
 	} else {
-		w.entrust(&spec)
+		w.dispatchRemote(&spec)
 	}
 	if r := w.state.revert; r != nil && r.never {
 		spec.Pivot = true
@@ -67,7 +67,7 @@ func (w *walk) workSpec(name string) (flow.Spec, *fault) {
 }
 
 // role returns the role that a task is to be run with, "" for none.
-func (w *walk) role() (string, *fault) {
+func (w *interpreter) role() (string, *stateError) {
 	if w.state.task.credentials == nil {
 		return "", nil
 	}
@@ -83,14 +83,14 @@ func (w *walk) role() (string, *fault) {
 	named, _ := credentials.Get("RoleArn")
 	role, ok := named.(string)
 	if !ok {
-		return "", runtimeFault("The RoleArn of Credentials must be a string")
+		return "", runtimeError("The RoleArn of Credentials must be a string")
 	}
 	return role, nil
 }
 
 // remembers reports whether the state's raw input is needed once its work has
 // begun: to hand it on, or to begin again.
-func (w *walk) remembers() bool {
+func (w *interpreter) remembers() bool {
 	s := w.state
 	if s.out.needsInput() || len(s.retry) > 0 {
 		return true
@@ -104,13 +104,13 @@ func (w *walk) remembers() bool {
 }
 
 // taskEnded goes on with a task's result.
-func (w *walk) taskEnded(text atom.Value) (step, *fault) {
+func (w *interpreter) taskEnded(text atom.Value) (step, *stateError) {
 	if len(text) == 0 {
 		text = atom.Null
 	}
-	result := textDatum(text)
+	result := textValue(text)
 	if result.tooLarge() {
-		f := limitFault(w.taskName())
+		f := limitError(w.taskName())
 		f.local = false
 		w.attemptFailed(f)
 		return step{}, f
@@ -120,7 +120,7 @@ func (w *walk) taskEnded(text atom.Value) (step, *fault) {
 }
 
 // taskName is how the limit of a result's size calls the task.
-func (w *walk) taskName() string {
+func (w *interpreter) taskName() string {
 	if t := w.state.task; t.action != "" {
 		return t.service
 	}
@@ -128,14 +128,14 @@ func (w *walk) taskName() string {
 }
 
 // taskFailed goes on with a task's failure.
-func (w *walk) taskFailed(failure *atom.Failure) *fault {
-	f := taskFault(failure, w.taskName())
+func (w *interpreter) taskFailed(failure *atom.Failure) *stateError {
+	f := taskError(failure, w.taskName())
 	w.attemptFailed(f)
 	return f
 }
 
 // rescue asks the state's Retry, then its Catch, what is to become of a fault.
-func (w *walk) rescue(f *fault) (step, *fault) {
+func (w *interpreter) rescue(f *stateError) (step, *stateError) {
 	s := w.state
 	for i := range s.retry {
 		r := &s.retry[i]
@@ -164,7 +164,7 @@ func (w *walk) rescue(f *fault) (step, *fault) {
 // again has the state's node run once more: the node itself when it failed, a
 // new one when it ended well and its result could not be used. If there was none
 // yet, the state is begun again.
-func (w *walk) again(after time.Duration) (step, *fault) {
+func (w *interpreter) again(after time.Duration) (step, *stateError) {
 	due := w.ask.Now.Add(after)
 	failed := w.ask.Cause.Kind == flow.Failed
 	switch {
@@ -183,13 +183,13 @@ func (w *walk) again(after time.Duration) (step, *fault) {
 }
 
 // workAgain has the task run once more.
-func (w *walk) workAgain(after time.Duration) (step, *fault) {
+func (w *interpreter) workAgain(after time.Duration) (step, *stateError) {
 	spec, f := w.workSpec(w.ask.Cause.Name)
 	if f != nil {
 		return step{}, f
 	}
 	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
-	if _, fixed := w.state.arguments.(*datum); !fixed && w.state.arguments != nil { // they may look at the count of retries
+	if _, fixed := w.state.arguments.(*jsonValue); !fixed && w.state.arguments != nil { // they may look at the count of retries
 		w.growth.Again.Input = spec.Input
 	}
 	return step{waits: true}, nil
@@ -199,7 +199,7 @@ func (w *walk) workAgain(after time.Duration) (step, *fault) {
 // Names are escaped as in JSON pointers, for they become parts of paths, and a
 // name that ends like a visit's number has the first one, too, so that no two
 // nodes have one name.
-func (w *walk) visitName() string {
+func (w *interpreter) visitName() string {
 	name := w.state.name
 	n := w.retries() + 1
 	if w.paused {
@@ -213,7 +213,7 @@ func (w *walk) visitName() string {
 }
 
 // upcoming returns what visitName is about to return.
-func (w *walk) upcoming() string {
+func (w *interpreter) upcoming() string {
 	before := w.visits[w.state.name]
 	name := w.visitName()
 	if w.state.repeats {
@@ -245,10 +245,10 @@ func splitVisit(name string) (rest, number string) {
 }
 
 // note returns what the walk has to remember while the state's node runs.
-func (w *walk) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
+func (w *interpreter) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
 
-func (w *walk) noted(withInput bool) *note {
-	n := &note{state: w.state.name, entered: w.entered, at: w.enteredAt, last: w.last, tries: w.tries, visits: w.visits, paused: w.paused, child: w.child}
+func (w *interpreter) noted(withInput bool) *levelState {
+	n := &levelState{state: w.state.name, entered: w.entered, at: w.enteredAt, last: w.last, tries: w.tries, visits: w.visits, paused: w.paused, child: w.child}
 	if withInput {
 		n.input = w.input
 	}

@@ -53,7 +53,7 @@ func checkout() flow.Node {
 }
 
 // crowds are three atoms that three others wait for.
-func crowds() flow.Node {
+func groups() flow.Node {
 	return flow.Linear("crowds",
 		flow.Unordered("first", does("a"), does("b"), does("c")),
 		flow.Unordered("second", does("d"), does("e"), does("f")),
@@ -100,7 +100,7 @@ func TestPictures(t *testing.T) {
 		"boot":           boot,
 		"boot-undone":    boot.Coloured(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
 		"checkout":       draw.OfPlan(planOf(t, checkout())),
-		"crowds":         draw.OfPlan(planOf(t, crowds())),
+		"crowds":         draw.OfPlan(planOf(t, groups())),
 		"single":         draw.OfPlan(planOf(t, does("alone"))),
 		"machine":        machine(),
 		"hostile":        hostile(),

@@ -14,11 +14,11 @@ import (
 
 func traces() map[string]draw.Trace {
 	chain := draw.Trace{Title: `run "r" of long: FAILURE`, Roots: []string{"s99"}}
-	crowd := draw.Trace{Title: `run "r" of crowd: FAILURE`, Roots: []string{"all"}, Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}}}
+	group := draw.Trace{Title: `run "r" of crowd: FAILURE`, Roots: []string{"all"}, Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}}}
 	for i := range 100 {
 		s := draw.TraceStep{ID: fmt.Sprint("s", i), State: "SUCCESS"}
-		crowd.Steps[0].Before = append(crowd.Steps[0].Before, s.ID)
-		crowd.Steps = append(crowd.Steps, s)
+		group.Steps[0].Before = append(group.Steps[0].Before, s.ID)
+		group.Steps = append(group.Steps, s)
 		s.Before = []string{fmt.Sprint("s", i-1)}
 		chain.Steps = append(chain.Steps, s)
 	}
@@ -41,7 +41,7 @@ func traces() map[string]draw.Trace {
 		},
 		"no step": {Title: `run "r" of f: FAILURE`, Why: "Timeout: the run took longer than 1h"},
 		"chain":   chain,
-		"crowd":   crowd,
+		"crowd":   group,
 		"circle": {Title: `run "r" of f: FAILURE`, Roots: []string{"a"}, Steps: []draw.TraceStep{
 			{ID: "a", State: "FAILURE", Before: []string{"b"}}, {ID: "b", State: "SUCCESS", Before: []string{"a"}},
 		}},

@@ -10,27 +10,27 @@ import (
 
 // A result is how an action has ended.
 type result struct {
-	value *datum
-	fault *fault
+	value *jsonValue
+	fault *stateError
 }
 
-func failed(f *fault) result { return result{fault: f} }
-func given(d *datum) result  { return result{value: d} }
+func failed(f *stateError) result { return result{fault: f} }
+func given(d *jsonValue) result   { return result{value: d} }
 
 // top returns the innermost of the actions that are being run.
-func (w *walk) top() *frame { return &w.mem.frames[len(w.mem.frames)-1] }
+func (w *interpreter) top() *frame { return &w.mem.frames[len(w.mem.frames)-1] }
 
-func (w *walk) action(f *frame) *action { return w.machine.actions[f.action] }
+func (w *interpreter) action(f *frame) *action { return w.machine.actions[f.action] }
 
 // start begins an action within the one that is being run.
-func (w *walk) start(a *action) step {
+func (w *interpreter) start(a *action) step {
 	w.mem.frames = append(w.mem.frames, frame{action: a.number})
 	return w.perform
 }
 
 // seen returns what the actions of the flow see: what the view was, or the
 // element of a foreach was, when the outermost of them began.
-func (w *walk) seen() *datum {
+func (w *interpreter) seen() *jsonValue {
 	switch {
 	case w.branch != nil:
 		return w.input
@@ -43,7 +43,7 @@ func (w *walk) seen() *datum {
 }
 
 // perform does what the innermost action does.
-func (w *walk) perform() step {
+func (w *interpreter) perform() step {
 	f := w.top()
 	f.node, f.timer, f.role, f.pending = "", "", itself, false
 	if w.left == 0 {
@@ -76,9 +76,9 @@ func (w *walk) perform() step {
 	}
 }
 
-func (w *walk) delay(a *action) step {
+func (w *interpreter) delay(a *action) step {
 	if a.span == 0 {
-		return w.settle(given(nullDatum()))
+		return w.settle(given(nullValue()))
 	}
 	f := w.top()
 	f.node = w.node(a.name, a.repeats)
@@ -86,16 +86,16 @@ func (w *walk) delay(a *action) step {
 	return nil
 }
 
-func (w *walk) inject(a *action) result {
+func (w *interpreter) inject(a *action) result {
 	value, f := w.read(a.expression)
 	if f != nil {
 		return failed(f)
 	}
-	return given(treeDatum(value))
+	return given(treeValue(value))
 }
 
 // read evaluates an expression on what the actions see.
-func (w *walk) read(e *expression) (any, *fault) {
+func (w *interpreter) read(e *expression) (any, *stateError) {
 	input, f := w.seen().value()
 	if f != nil {
 		return nil, f
@@ -105,7 +105,7 @@ func (w *walk) read(e *expression) (any, *fault) {
 
 // settle ends the innermost action with a result: a fault is first shown to its
 // error handlers.
-func (w *walk) settle(r result) step {
+func (w *interpreter) settle(r result) step {
 	return func() step {
 		if r.fault == nil {
 			return w.outward(r)
@@ -119,7 +119,7 @@ func (w *walk) settle(r result) step {
 
 // outward leaves the innermost action with its result, and goes on in the one
 // around it.
-func (w *walk) outward(r result) step {
+func (w *interpreter) outward(r result) step {
 	m := w.mem
 	key := w.action(w.top()).key
 	m.frames = m.frames[:len(m.frames)-1]
@@ -142,7 +142,7 @@ func (w *walk) outward(r result) step {
 	if f.child++; f.child < len(a.children) {
 		return w.start(a.children[f.child])
 	}
-	return w.settle(given(textDatum(objectOf(f.results))))
+	return w.settle(given(textValue(objectOf(f.results))))
 }
 
 // objectOf returns an object of members that are JSON text already.

@@ -9,7 +9,7 @@ import (
 )
 
 // arguments returns what a call is given.
-func (w *walk) arguments(a *action) (map[string]any, *fault) {
+func (w *interpreter) arguments(a *action) (map[string]any, *stateError) {
 	if a.arguments == nil {
 		return map[string]any{}, nil
 	}
@@ -23,7 +23,7 @@ func (w *walk) arguments(a *action) (map[string]any, *fault) {
 }
 
 // invokeFunction calls a function.
-func (w *walk) invokeFunction(a *action) step {
+func (w *interpreter) invokeFunction(a *action) step {
 	args, f := w.arguments(a)
 	if f != nil {
 		return w.settle(failed(f))
@@ -37,9 +37,9 @@ func (w *walk) invokeFunction(a *action) step {
 		if f != nil {
 			return w.settle(failed(f))
 		}
-		return w.settle(given(treeDatum(value))) // always at once
+		return w.settle(given(treeValue(value))) // always at once
 	}
-	input, f := treeDatum(args).encoded()
+	input, f := treeValue(args).encoded()
 	if f != nil {
 		return w.settle(failed(f))
 	}
@@ -62,14 +62,14 @@ func (w *walk) invokeFunction(a *action) step {
 }
 
 // invokeSubflow runs another machine, as a run of its own.
-func (w *walk) invokeSubflow(a *action) step {
+func (w *interpreter) invokeSubflow(a *action) step {
 	input := w.seen()
 	if a.arguments != nil {
 		args, f := w.arguments(a)
 		if f != nil {
 			return w.settle(failed(f))
 		}
-		input = treeDatum(args)
+		input = treeValue(args)
 	}
 	encoded, f := input.encoded()
 	if f != nil {
@@ -77,7 +77,7 @@ func (w *walk) invokeSubflow(a *action) step {
 	}
 	depth := w.told4c().Depth + 1
 	if depth > maxDepth {
-		return w.settle(failed(newFault(CodeSubflow, "subflows nest deeper than %d", maxDepth)))
+		return w.settle(failed(newError(CodeSubflow, "subflows nest deeper than %d", maxDepth)))
 	}
 	fr := w.top()
 	fr.node, fr.begun = w.node(a.name, a.repeats), w.ask.Now
@@ -100,15 +100,15 @@ func (w *walk) invokeSubflow(a *action) step {
 
 // callFailed goes on behind a call that failed, or, if it is not waited for, could
 // not be begun. A subflow that took longer than its own timeout gives null.
-func (w *walk) callFailed(a *action) step {
+func (w *interpreter) callFailed(a *action) step {
 	failure := w.ask.Cause.Failure
 	switch {
 	case a.kind == invokeSubflow && failure.Code == CodeTimeout:
-		return w.settle(given(nullDatum()))
+		return w.settle(given(nullValue()))
 	case a.kind == invokeSubflow:
-		return w.settle(failed(subflowFault(a.subflow, failure)))
+		return w.settle(failed(subflowError(a.subflow, failure)))
 	}
-	return w.settle(failed(functionFault(failure)))
+	return w.settle(failed(functionError(failure)))
 }
 
 // own is what this language tells itself about runs that it begins; it is a
@@ -121,7 +121,7 @@ type own struct {
 const ownMember = "sm4c"
 
 // told4c returns what the run's attributes say to this language.
-func (w *walk) told4c() own {
+func (w *interpreter) told4c() own {
 	var attributes struct {
 		Own own `json:"sm4c"`
 	}
@@ -133,7 +133,7 @@ func (w *walk) told4c() own {
 
 // attributes returns the attributes of a run that is begun: those of this run,
 // with what the language tells itself.
-func (w *walk) attributes(o own) atom.Value {
+func (w *interpreter) attributes(o own) atom.Value {
 	all := map[string]any{}
 	if a := w.ask.Run.Attributes; len(a) > 0 {
 		if tree, err := jq.Decode(a.JSON()); err == nil {
@@ -156,7 +156,7 @@ func (w *walk) attributes(o own) atom.Value {
 // callRun returns the run that a call is which is not waited for: of the same
 // definition, but only of a function. So it is begun in the same commit, and goes
 // on whatever becomes of this run.
-func (w *walk) callRun(f *function) *flow.Child {
+func (w *interpreter) callRun(f *function) *flow.Child {
 	return &flow.Child{
 		Flow: w.ask.Run.Flow, Definition: w.ask.Run.Definition, Detached: true,
 		Attributes: w.attributes(own{Call: f.name, Depth: w.told4c().Depth}),
@@ -165,26 +165,26 @@ func (w *walk) callRun(f *function) *flow.Child {
 
 // call returns the name of the function that the run is a call of, "" if it is a
 // run of the machine.
-func (w *walk) call() string { return w.told4c().Call }
+func (w *interpreter) call() string { return w.told4c().Call }
 
 // beginCall calls the function that the run is a call of.
-func (w *walk) beginCall(name string) step {
+func (w *interpreter) beginCall(name string) step {
 	m := w.mem
-	m.stage, m.data = calling, treeDatum(map[string]any{})
+	m.stage, m.data = calling, treeValue(map[string]any{})
 	for _, f := range w.machine.functions {
 		if f.name == name && f.formula == nil {
 			w.add(flow.Spec{Name: segment.Replace(name), Kind: flow.Work, Task: f.task(), Input: w.ask.Cause.Input})
 			return nil
 		}
 	}
-	return w.fail(newFault(CodeFunction, "there is no function %s", quote(name)))
+	return w.fail(newError(CodeFunction, "there is no function %s", quote(name)))
 }
 
 // callOver ends a run that is a call of a function.
-func (w *walk) callOver() step {
+func (w *interpreter) callOver() step {
 	cause := &w.ask.Cause
 	if cause.Kind == flow.Failed {
-		w.end(&flow.End{Failure: functionFault(cause.Failure).failure()})
+		w.end(&flow.End{Failure: functionError(cause.Failure).failure()})
 		return nil
 	}
 	value := cause.Result

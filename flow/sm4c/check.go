@@ -72,7 +72,7 @@ func check(file string, text []byte, opts []Option) *checker {
 		c.repeated(root)
 		c.waits = c.waits || get(root, "waitDefault").IsTrue()
 		c.define(root)
-		machineForm.check(c, root)
+		machineObject.check(c, root)
 	}
 	c.problems = c.sorted(file)
 	return c

@@ -6,10 +6,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// actionShape is an action.
-type actionShape struct{}
+// actionRule is an action.
+type actionRule struct{}
 
-func (actionShape) check(c *checker, n *node) {
+func (actionRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "%s must be an action, found %s", nameOf(n), n.Kind)
 		return
@@ -36,10 +36,10 @@ func childKey(n *node) string {
 	return strconv.Itoa(n.Index)
 }
 
-// childrenDemand is that no two children are known by one name.
-type childrenDemand struct{}
+// childrenCheck is that no two children are known by one name.
+type childrenCheck struct{}
 
-func (childrenDemand) check(c *checker, n *node) {
+func (childrenCheck) check(c *checker, n *node) {
 	seen := map[string]bool{}
 	for _, child := range items(n, "actions") {
 		key := childKey(child)
@@ -50,10 +50,10 @@ func (childrenDemand) check(c *checker, n *node) {
 	}
 }
 
-// countDemand is that n fits the completion type.
-type countDemand struct{}
+// countCheck is that n fits the completion type.
+type countCheck struct{}
 
-func (countDemand) check(c *checker, n *node) {
+func (countCheck) check(c *checker, n *node) {
 	count, all := get(n, "n"), len(items(n, "actions"))
 	some := completion(jsontext.Meaning[word](get(n, "completionType"))) == completeSome
 	switch {
@@ -66,10 +66,10 @@ func (countDemand) check(c *checker, n *node) {
 	}
 }
 
-// callDemand looks at attributes of calls that have no effect.
-type callDemand struct{}
+// callCheck looks at attributes of calls that have no effect.
+type callCheck struct{}
 
-func (callDemand) check(c *checker, n *node) {
+func (callCheck) check(c *checker, n *node) {
 	if timeout := get(n, "timeout"); timeout != nil && !c.waitsFor(n) {
 		c.fixf(ruleUnused, timeout, `add "waitForCompletion": true`, "the timeout has no effect: the call is not waited for")
 	}
@@ -118,11 +118,11 @@ func (h handled) check(c *checker, n *node) {
 	}
 }
 
-// revertShape says how a call is undone: Ebb's addition to the language. False
+// revertRule says how a call is undone: Ebb's addition to the language. False
 // makes the call a point of no return.
-type revertShape struct{}
+type revertRule struct{}
 
-func (revertShape) check(c *checker, n *node) {
+func (revertRule) check(c *checker, n *node) {
 	c.extension(n, "revert")
 	switch n.Kind {
 	case jsontext.Bool:
@@ -130,23 +130,23 @@ func (revertShape) check(c *checker, n *node) {
 			c.fixf(ruleValue, n, `name the function that undoes the call: {"functionName": …}`, "revert must be an object, or false")
 		}
 	default:
-		revertForm.check(c, n)
+		revertObject.check(c, n)
 	}
 }
 
-// revertSubflowShape says whether the run of a subflow is undone with the
+// revertSubflowRule says whether the run of a subflow is undone with the
 // machine.
-type revertSubflowShape struct{}
+type revertSubflowRule struct{}
 
-func (revertSubflowShape) check(c *checker, n *node) {
+func (revertSubflowRule) check(c *checker, n *node) {
 	c.extension(n, "revert")
-	boolShape{}.check(c, n)
+	boolRule{}.check(c, n)
 }
 
-// revertDemand is that what undoes does something.
-type revertDemand struct{}
+// revertCheck is that what undoes does something.
+type revertCheck struct{}
 
-func (revertDemand) check(c *checker, n *node) {
+func (revertCheck) check(c *checker, n *node) {
 	if def := jsontext.Meaning[*definition](get(n, "functionName")); def != nil && def.formula != nil {
 		c.valuef(ruleValue, n, "an expression cannot undo anything")
 	}

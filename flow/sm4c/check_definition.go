@@ -25,10 +25,10 @@ func typeOf(n *node) functionType {
 	return restFunction
 }
 
-// functionDemand is what a function's operation must be.
-type functionDemand struct{}
+// functionCheck is what a function's operation must be.
+type functionCheck struct{}
 
-func (functionDemand) check(c *checker, n *node) {
+func (functionCheck) check(c *checker, n *node) {
 	operation := get(n, "operation")
 	if operation == nil || operation.Kind != jsontext.String || operation.Str == "" {
 		return // said by its form
@@ -95,10 +95,10 @@ func (c *checker) formula(def *definition, operation *node) {
 	def.formula.program, def.formula.where = compiled, "the function "+quote(def.name)
 }
 
-// backoffDemand looks at the delays of a retry policy.
-type backoffDemand struct{}
+// backoffCheck looks at the delays of a retry policy.
+type backoffCheck struct{}
 
-func (backoffDemand) check(c *checker, n *node) {
+func (backoffCheck) check(c *checker, n *node) {
 	increment, multiplier := get(n, "increment"), get(n, "multiplier")
 	switch {
 	case increment != nil && multiplier != nil:
@@ -108,10 +108,10 @@ func (backoffDemand) check(c *checker, n *node) {
 	}
 }
 
-// templateTextShape is a text, or an expression that gives one.
-type templateTextShape struct{}
+// templateTextRule is a text, or an expression that gives one.
+type templateTextRule struct{}
 
-func (templateTextShape) check(c *checker, n *node) {
+func (templateTextRule) check(c *checker, n *node) {
 	if c.isText(n) {
 		c.template(n)
 	}

@@ -4,11 +4,11 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// stateShape is a state.
-type stateShape struct{}
+// stateRule is a state.
+type stateRule struct{}
 
-func (stateShape) check(c *checker, n *node) {
-	c.within("state "+quote(text(n, "name"))+": ", func() { stateForm.check(c, n) })
+func (stateRule) check(c *checker, n *node) {
+	c.within("state "+quote(text(n, "name"))+": ", func() { stateObject.check(c, n) })
 }
 
 // trigger is what makes a transition fire.
@@ -49,10 +49,10 @@ func isTriggered(n *node, t trigger) bool {
 	}
 }
 
-// transitionsDemand is what the transitions of a state must be together.
-type transitionsDemand struct{}
+// transitionsCheck is what the transitions of a state must be together.
+type transitionsCheck struct{}
 
-func (transitionsDemand) check(c *checker, n *node) {
+func (transitionsCheck) check(c *checker, n *node) {
 	var first [inert + 1]*node
 	transitions := items(n, "transitions")
 	for _, t := range transitions {
@@ -88,11 +88,11 @@ func (transitionsDemand) check(c *checker, n *node) {
 	}
 }
 
-// startDemand is that a machine begins with one state, from which all others can
+// startCheck is that a machine begins with one state, from which all others can
 // be come to.
-type startDemand struct{}
+type startCheck struct{}
 
-func (startDemand) check(c *checker, n *node) {
+func (startCheck) check(c *checker, n *node) {
 	var start *definition
 	for _, def := range c.defined[stateKind].list {
 		switch {
@@ -135,10 +135,10 @@ func (timeoutOnce) check(c *checker, n *node) {
 	}
 }
 
-// additionsDemand looks at what Ebb adds to the attributes of a machine.
-type additionsDemand struct{}
+// additionsCheck looks at what Ebb adds to the attributes of a machine.
+type additionsCheck struct{}
 
-func (additionsDemand) check(c *checker, n *node) {
+func (additionsCheck) check(c *checker, n *node) {
 	for _, name := range []string{"resources", "waitDefault"} {
 		if added := get(n, name); added != nil {
 			c.extension(added, name)

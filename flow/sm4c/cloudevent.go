@@ -14,12 +14,12 @@ import (
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
-// Letters of these kinds bring events to a machine.
+// Messages of these kinds bring events to a machine.
 const (
-	// LetterEvent brings a CloudEvent, in its JSON form.
-	LetterEvent = "event"
-	// LetterSignal brings a signal, which is as an event of that name.
-	LetterSignal = "signal"
+	// MessageEvent brings a CloudEvent, in its JSON form.
+	MessageEvent = "event"
+	// MessageSignal brings a signal, which is as an event of that name.
+	MessageSignal = "signal"
 )
 
 // signalSource is the source of an event that a signal brings, unless its
@@ -67,15 +67,15 @@ func eventOf(json []byte) (map[string]any, error) {
 	return e, nil
 }
 
-// received returns the event that a letter brings.
-func (w *walk) received() ([]byte, map[string]any, error) {
+// received returns the event that a message brings.
+func (w *interpreter) received() ([]byte, map[string]any, error) {
 	cause := &w.ask.Cause
-	if cause.Letter != LetterSignal {
-		text := valueDatum(cause.Result).json
+	if cause.Message != MessageSignal {
+		text := valueOf(cause.Result).json
 		e, err := eventOf(text)
 		return text, e, err
 	}
-	data, f := valueDatum(cause.Result).value()
+	data, f := valueOf(cause.Result).value()
 	if f != nil {
 		return nil, nil, fmt.Errorf("the signal: %s", f.message)
 	}
@@ -98,7 +98,7 @@ func (m *Machine) signal(name string) map[string]any {
 
 // eventID returns the id of the next event that the run makes: the same if the
 // question is asked again, because nothing of the answer was kept.
-func (w *walk) eventID() string {
+func (w *interpreter) eventID() string {
 	return fmt.Sprintf("%s/%d", w.ask.Run.ID, w.ask.Event+int64(len(w.growth.Events)))
 }
 
@@ -120,7 +120,7 @@ func shown(e map[string]any, d *event) map[string]any {
 }
 
 // send sends an event, by way of the outbox. It is not looped back.
-func (w *walk) send(a *action) result {
+func (w *interpreter) send(a *action) result {
 	d := a.event
 	input, f := w.seen().value()
 	if f != nil {
@@ -147,17 +147,17 @@ func (w *walk) send(a *action) result {
 	}
 	text, err := jq.Encode(e, atom.MaxValue-1)
 	if err != nil {
-		return failed(expressionFault("the event %s: %v", quote(d.name), err))
+		return failed(expressionError("the event %s: %v", quote(d.name), err))
 	}
 	id, _ := e["id"].(string)
-	w.growth.Out = append(w.growth.Out, flow.Message{To: EventTarget, Kind: LetterEvent, Name: d.name, Key: id, Body: atom.FromJSON(text)})
+	w.growth.Out = append(w.growth.Out, flow.Message{To: EventTarget, Kind: MessageEvent, Name: d.name, Key: id, Body: atom.FromJSON(text)})
 	w.event("EventSent", d.name, map[string]any{"id": id, "type": e["type"]})
-	return given(nullDatum())
+	return given(nullValue())
 }
 
 // attribute adds the attributes of an event that is sent, and lets those that
 // correlate be the run's keys.
-func (w *walk) attribute(e map[string]any, a *action, input any) *fault {
+func (w *interpreter) attribute(e map[string]any, a *action, input any) *stateError {
 	for i := range a.attributes {
 		name := a.attributes[i].name
 		value, f := a.attributes[i].value.resolve(w.ask.Interrupted, input)
@@ -166,10 +166,10 @@ func (w *walk) attribute(e map[string]any, a *action, input any) *fault {
 		}
 		text, ok := value.(string)
 		if !ok {
-			return newFault(CodeType, "the context attribute %s must be a string", quote(name))
+			return newError(CodeType, "the context attribute %s must be a string", quote(name))
 		}
 		if slices.Contains(coreAttributes, name) {
-			return newFault(CodeType, "%s is no name for a context attribute: events have it already", quote(name))
+			return newError(CodeType, "%s is no name for a context attribute: events have it already", quote(name))
 		}
 		e[name] = text
 		if !slices.Contains(w.machine.keys, name) {

@@ -99,10 +99,10 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 	root = w.start(rootRun, rootFlow, input, nil)
 	for _, d := range c.Events {
 		if d.AtStart {
-			w.tell(root, sm4c.LetterEvent, "", d.Event)
+			w.tell(root, sm4c.MessageEvent, "", d.Event)
 			continue
 		}
-		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, sm4c.LetterEvent, "", d.Event) })
+		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, sm4c.MessageEvent, "", d.Event) })
 	}
 	w.live()
 	if w.fault != nil {
@@ -136,7 +136,7 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 func scripted(w *world, root *simRun, reply *conformance.Reply) answer {
 	a := answer{after: reply.After(), output: string(reply.Result), then: func() {
 		for _, e := range reply.Emit {
-			w.tell(root, sm4c.LetterEvent, "", e)
+			w.tell(root, sm4c.MessageEvent, "", e)
 		}
 	}}
 	if reply.Error != nil {

@@ -11,18 +11,18 @@ import (
 
 // known is what correlations depend on, as it was when the walk began.
 type known struct {
-	data  *datum
+	data  *jsonValue
 	keys  map[string]string
 	until func() bool // see [flow.Ask.Interrupted]
 }
 
 // noteKnown keeps what the run's memory was before the walk changes it.
-func (w *walk) noteKnown() {
+func (w *interpreter) noteKnown() {
 	w.before = known{w.run.data, maps.Clone(w.run.keys), w.ask.Interrupted}
 }
 
 // label sets and takes away labels for what has changed.
-func (w *walk) label() {
+func (w *interpreter) label() {
 	if !w.machine.correlates || w.run == nil {
 		return
 	}
@@ -89,7 +89,7 @@ func (c *correlation) wants(k known) (string, bool) {
 
 // contradicts reports whether an event never matches a definition, because the
 // run's key, which does not change any more, is another.
-func (w *walk) contradicts(d *event, e map[string]any) bool {
+func (w *interpreter) contradicts(d *event, e map[string]any) bool {
 	for i := range d.correlation {
 		k := &d.correlation[i]
 		if want, set := w.mem.keys[k.attribute]; set && k.value == nil {

@@ -8,30 +8,30 @@ import (
 // A datum is one JSON value in either of its forms, text and tree; the other is
 // made when it is first asked for, and kept. Neither is ever changed. A datum
 // belongs to one walk.
-type datum struct {
+type jsonValue struct {
 	json    []byte
 	tree    any
 	hasTree bool
 }
 
-func textDatum(json []byte) *datum { return &datum{json: json} }
-func treeDatum(tree any) *datum    { return &datum{tree: tree, hasTree: true} }
-func nullDatum() *datum            { return &datum{json: []byte("null"), hasTree: true} }
+func textValue(json []byte) *jsonValue { return &jsonValue{json: json} }
+func treeValue(tree any) *jsonValue    { return &jsonValue{tree: tree, hasTree: true} }
+func nullValue() *jsonValue            { return &jsonValue{json: []byte("null"), hasTree: true} }
 
-// valueDatum returns what a task or child gave; null for nothing.
-func valueDatum(v atom.Value) *datum {
+// valueOf returns what a task or child gave; null for nothing.
+func valueOf(v atom.Value) *jsonValue {
 	if len(v) == 0 {
-		return nullDatum()
+		return nullValue()
 	}
-	return textDatum(v.JSON())
+	return textValue(v.JSON())
 }
 
 // value returns the tree.
-func (d *datum) value() (any, *fault) {
+func (d *jsonValue) value() (any, *stateError) {
 	if !d.hasTree {
 		tree, err := jq.Decode(d.json)
 		if err != nil {
-			return nil, expressionFault("the data cannot be read: %v", err)
+			return nil, expressionError("the data cannot be read: %v", err)
 		}
 		d.tree, d.hasTree = tree, true
 	}
@@ -39,11 +39,11 @@ func (d *datum) value() (any, *fault) {
 }
 
 // text returns the JSON text.
-func (d *datum) text() ([]byte, *fault) {
+func (d *jsonValue) text() ([]byte, *stateError) {
 	if d.json == nil {
 		text, err := jq.Encode(d.tree, atom.MaxValue-1)
 		if err != nil {
-			return nil, expressionFault("%v", err)
+			return nil, expressionError("%v", err)
 		}
 		d.json = text
 	}
@@ -51,7 +51,7 @@ func (d *datum) text() ([]byte, *fault) {
 }
 
 // encoded returns the value as tasks and runs are given it.
-func (d *datum) encoded() (atom.Value, *fault) {
+func (d *jsonValue) encoded() (atom.Value, *stateError) {
 	text, f := d.text()
 	if f != nil {
 		return nil, f
@@ -61,12 +61,12 @@ func (d *datum) encoded() (atom.Value, *fault) {
 
 // evaluate runs an expression that reads: no output is null, and more than one a
 // fault.
-func (e *expression) evaluate(until func() bool, input any, variables ...any) (any, *fault) {
+func (e *expression) evaluate(until func() bool, input any, variables ...any) (any, *stateError) {
 	result, f := e.run(until, input, variables...)
 	return result.Value, f
 }
 
-func (e *expression) run(until func() bool, input any, variables ...any) (jq.Result, *fault) {
+func (e *expression) run(until func() bool, input any, variables ...any) (jq.Result, *stateError) {
 	program := e
 	for program.fn != nil {
 		program = program.fn
@@ -77,15 +77,15 @@ func (e *expression) run(until func() bool, input any, variables ...any) (jq.Res
 	result, err := program.program.RunUntil(until, input, variables...)
 	switch {
 	case err != nil:
-		return result, expressionFault("%s: %v", e.where, err)
+		return result, expressionError("%s: %v", e.where, err)
 	case result.Count > 1:
-		return result, expressionFault("%s: the expression gives more than one value", e.where)
+		return result, expressionError("%s: the expression gives more than one value", e.where)
 	}
 	return result, nil
 }
 
 // resolve returns a template's value for an input.
-func (t *template) resolve(until func() bool, input any, variables ...any) (any, *fault) {
+func (t *template) resolve(until func() bool, input any, variables ...any) (any, *stateError) {
 	switch {
 	case t.expression != nil:
 		return t.expression.evaluate(until, input, variables...)

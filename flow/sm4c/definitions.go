@@ -48,7 +48,7 @@ type definitions struct {
 }
 
 // find returns what a reference means: the definition of exactly that name, or
-// the one whose name has other letters in case only.
+// the one whose name has other messages in case only.
 func (d *definitions) find(name string) *definition {
 	if found := d.exact[name]; found != nil {
 		return found
@@ -67,7 +67,7 @@ func (c *checker) define(root *node) {
 			d.add(c, k, n, from)
 		}
 	}
-	for k, f := range map[kind]*form{eventKind: eventForm, functionKind: functionForm, retryKind: retryForm} {
+	for k, f := range map[kind]*objectRule{eventKind: eventObject, functionKind: functionObject, retryKind: retryObject} {
 		for _, def := range c.defined[k].list {
 			c.from(def.source, func() {
 				c.within(k.String()+" "+quote(def.name)+": ", func() { f.check(c, def.node) })

@@ -18,7 +18,7 @@
 //
 // What the machine remembers, its data, keys and inbox included, is the memory of
 // the run's own flow. An event is put there, or consumed by a transition, in the
-// commit that takes its letter. Events are sent through the outbox.
+// commit that takes its message. Events are sent through the outbox.
 //
 // Ebb adds revert to calls, functions of type task, and resources; [Strict]
 // refuses them. The package is pure: no clock, no I/O, no goroutine.

@@ -37,11 +37,11 @@ func functionReference(program string) (name string, ok bool) {
 	return strings.TrimSpace(name), ok
 }
 
-// expressionShape is an expression that may use some variables. Its nodes mean an
+// expressionRule is an expression that may use some variables. Its nodes mean an
 // *expression.
-type expressionShape struct{ variables []string }
+type expressionRule struct{ variables []string }
 
-func (s expressionShape) check(c *checker, n *node) {
+func (s expressionRule) check(c *checker, n *node) {
 	if !c.isText(n) {
 		return
 	}
@@ -130,9 +130,9 @@ const (
 )
 
 var (
-	plainExpression   = expressionShape{}
-	handlerExpression = expressionShape{[]string{valueVariable}}
-	aboutExpression   = expressionShape{[]string{dataVariable}}
+	plainExpression   = expressionRule{}
+	handlerExpression = expressionRule{[]string{valueVariable}}
+	aboutExpression   = expressionRule{[]string{dataVariable}}
 )
 
 // A template is a value in which texts may be expressions.

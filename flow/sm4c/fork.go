@@ -10,7 +10,7 @@ import (
 
 // parallel runs children side by side. Those that lose are cancelled (decisions
 // 15 and 16), and not waited for when the winner is known.
-func (w *walk) parallel(a *action) step {
+func (w *interpreter) parallel(a *action) step {
 	group := &flow.Group{Count: len(a.children)}
 	if a.completion != completeAll {
 		group.Need, group.Abandon = a.need, true
@@ -19,7 +19,7 @@ func (w *walk) parallel(a *action) step {
 }
 
 // foreach runs its action for each element of an array.
-func (w *walk) foreach(a *action) step {
+func (w *interpreter) foreach(a *action) step {
 	value, f := w.read(a.expression)
 	if f != nil {
 		return w.settle(failed(f))
@@ -27,14 +27,14 @@ func (w *walk) foreach(a *action) step {
 	list, ok := value.([]any)
 	switch {
 	case !ok:
-		return w.settle(failed(newFault(CodeType, "the input of a foreach must be an array")))
+		return w.settle(failed(newError(CodeType, "the input of a foreach must be an array")))
 	case len(list) == 0:
-		return w.settle(given(treeDatum([]any{})))
+		return w.settle(given(treeValue([]any{})))
 	}
-	return w.fork(a, &flow.Group{Count: len(list), Slots: a.slots}, treeDatum(list))
+	return w.fork(a, &flow.Group{Count: len(list), Slots: a.slots}, treeValue(list))
 }
 
-func (w *walk) fork(a *action, group *flow.Group, input *datum) step {
+func (w *interpreter) fork(a *action, group *flow.Group, input *jsonValue) step {
 	text, f := input.text()
 	if f != nil {
 		return w.settle(failed(f))
@@ -51,7 +51,7 @@ func (w *walk) fork(a *action, group *flow.Group, input *datum) step {
 
 // joined returns what the children gave: an object of those that count, or an
 // array.
-func (w *walk) joined(a *action, results []atom.Value) step {
+func (w *interpreter) joined(a *action, results []atom.Value) step {
 	var members [][]byte
 	list := []byte{'['}
 	for i, r := range results {
@@ -71,13 +71,13 @@ func (w *walk) joined(a *action, results []atom.Value) step {
 		text = objectOf(members)
 	}
 	if len(text) >= atom.MaxValue {
-		return w.settle(failed(expressionFault("the results together are longer than %d bytes", atom.MaxValue)))
+		return w.settle(failed(expressionError("the results together are longer than %d bytes", atom.MaxValue)))
 	}
-	return w.settle(given(textDatum(text)))
+	return w.settle(given(textValue(text)))
 }
 
 // inBranch finds out what a branch runs, and on what.
-func (w *walk) inBranch() error {
+func (w *interpreter) inBranch() error {
 	var fork *action
 	r := jsontext.NewReader(w.ask.Shared.JSON())
 	err := r.Members(func(name string) error {
@@ -89,7 +89,7 @@ func (w *walk) inBranch() error {
 			}
 			fork = w.machine.actions[n-1]
 		case "i":
-			w.input = textDatum(r.Skip())
+			w.input = textValue(r.Skip())
 		default:
 			r.Skip()
 		}
@@ -113,14 +113,14 @@ func (w *walk) inBranch() error {
 	if !ok {
 		return fmt.Errorf("sm4c: %s: there is no element %d", w.machine.name, w.ask.Index)
 	}
-	w.input = textDatum(element.JSON())
+	w.input = textValue(element.JSON())
 	w.mem.input = w.input
 	return nil
 }
 
 // branchEnded ends the flow that an action runs in. One that ends at once lets
 // the others begin first, if its end may end them: all branches start.
-func (w *walk) branchEnded(r result) step {
+func (w *interpreter) branchEnded(r result) step {
 	fork := w.branch.parent
 	if w.ask.Cause.Kind == flow.Begin && (r.fault != nil || fork.kind == parallelAction && fork.completion != completeAll) {
 		m := w.mem
@@ -138,7 +138,7 @@ func (w *walk) branchEnded(r result) step {
 }
 
 // endBranch ends a branch whose end was put off.
-func (w *walk) endBranch() step {
+func (w *interpreter) endBranch() step {
 	m := w.mem
 	if m.fault == nil {
 		w.endWith(given(m.result))
@@ -146,13 +146,13 @@ func (w *walk) endBranch() step {
 	}
 	failure := &atom.Failure{}
 	if err := atom.FromJSON(m.fault).Decode(failure); err != nil {
-		failure = expressionFault("%v", err).failure()
+		failure = expressionError("%v", err).failure()
 	}
 	w.end(&flow.End{Failure: failure})
 	return nil
 }
 
-func (w *walk) endWith(r result) {
+func (w *interpreter) endWith(r result) {
 	var value atom.Value
 	if r.fault == nil {
 		value, r.fault = r.value.encoded()

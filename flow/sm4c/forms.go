@@ -3,87 +3,87 @@ package sm4c
 // What the objects of the language look like.
 
 var (
-	described = attributes{"description": textShape{}}
-	named     = described.with(attributes{"name": nameShape{}})
+	described = attributes{"description": textRule{}}
+	named     = described.with(attributes{"name": nameRule{}})
 )
 
-var machineForm = &form{
+var machineObject = &objectRule{
 	name: "machine", what: "a state machine",
 	attributes: named.with(attributes{
-		"id": anyShape{}, "version": textShape{}, "timeout": executionTimeoutForm, "execTimeout": executionTimeoutForm,
-		"events": collectionShape{eventForm}, "functions": collectionShape{functionForm}, "retries": collectionShape{retryForm},
-		"states": listShape{of: stateShape{}, least: 1}, "resources": documentsShape{}, "waitDefault": boolShape{},
+		"id": anyRule{}, "version": textRule{}, "timeout": executionTimeoutObject, "execTimeout": executionTimeoutObject,
+		"events": collectionRule{eventObject}, "functions": collectionRule{functionObject}, "retries": collectionRule{retryObject},
+		"states": listRule{of: stateRule{}, least: 1}, "resources": documentsRule{}, "waitDefault": boolRule{},
 	}),
 	required: []string{"name", "version", "states"},
-	also:     []demand{startDemand{}, timeoutOnce{}, additionsDemand{}},
+	also:     []valueCheck{startCheck{}, timeoutOnce{}, additionsCheck{}},
 }
 
-var executionTimeoutForm = &form{
+var executionTimeoutObject = &objectRule{
 	name: "executionTimeout", what: "the timeout of a machine",
-	attributes: attributes{"duration": timespanShape{}, "action": actionShape{}},
+	attributes: attributes{"duration": timespanRule{}, "action": actionRule{}},
 	required:   []string{"duration"},
 }
 
 // What is defined beside the states.
 var (
-	eventForm = &form{
+	eventObject = &objectRule{
 		name: "event", what: "the definition of an event",
-		attributes: named.with(attributes{"type": nameShape{}, "source": nameShape{}, "correlation": listShape{of: correlationForm}, "kind": anyShape{}}),
+		attributes: named.with(attributes{"type": nameRule{}, "source": nameRule{}, "correlation": listRule{of: correlationObject}, "kind": anyRule{}}),
 		required:   []string{"name"},
 	}
-	correlationForm = &form{
+	correlationObject = &objectRule{
 		name: "correlation", what: "an entry of correlation",
-		attributes: attributes{"contextAttributeName": nameShape{}, "contextAttributeValue": templateTextShape{}},
+		attributes: attributes{"contextAttributeName": nameRule{}, "contextAttributeValue": templateTextRule{}},
 		required:   []string{"contextAttributeName"},
 	}
-	functionForm = &form{
+	functionObject = &objectRule{
 		name: "function", what: "the definition of a function",
-		attributes: named.with(attributes{"type": functionTypes, "operation": nameShape{}}),
+		attributes: named.with(attributes{"type": functionTypes, "operation": nameRule{}}),
 		required:   []string{"name", "operation"},
-		also:       []demand{functionDemand{}},
+		also:       []valueCheck{functionCheck{}},
 	}
-	retryForm = &form{
+	retryObject = &objectRule{
 		name: "retry", what: "a retry policy",
 		attributes: named.with(attributes{
-			"maxAttempts": wholeShape{0}, "delay": timespanShape{}, "maxDelay": timespanShape{}, "increment": timespanShape{},
-			"multiplier": factorShape{}, "jitter": jitterShape{},
+			"maxAttempts": wholeRule{0}, "delay": timespanRule{}, "maxDelay": timespanRule{}, "increment": timespanRule{},
+			"multiplier": factorRule{}, "jitter": jitterRule{},
 		}),
 		required: []string{"name", "maxAttempts"},
-		also:     []demand{backoffDemand{}},
+		also:     []valueCheck{backoffCheck{}},
 	}
 )
 
 // States.
 var (
-	stateForm = &form{
+	stateObject = &objectRule{
 		name: "state", what: "a state",
 		attributes: named.with(attributes{
-			"start": boolShape{}, "transitions": listShape{of: transitionForm}, "inputFilter": plainExpression,
-			"enterAction": actionShape{}, "enterResultHandler": handlerExpression, "exitAction": actionShape{}, "exitResultHandler": handlerExpression,
+			"start": boolRule{}, "transitions": listRule{of: transitionObject}, "inputFilter": plainExpression,
+			"enterAction": actionRule{}, "enterResultHandler": handlerExpression, "exitAction": actionRule{}, "exitResultHandler": handlerExpression,
 		}),
 		required: []string{"name"},
-		also:     []demand{transitionsDemand{}, handled{"enterAction", "enterResultHandler"}, handled{"exitAction", "exitResultHandler"}},
+		also:     []valueCheck{transitionsCheck{}, handled{"enterAction", "enterResultHandler"}, handled{"exitAction", "exitResultHandler"}},
 	}
-	transitionForm = &form{
+	transitionObject = &objectRule{
 		name: "transition", what: "a transition",
 		attributes: named.with(attributes{
-			"nextState": referenceShape{stateKind}, "condition": plainExpression, "eventGroups": listShape{of: groupForm},
-			"timeout": timespanShape{}, "action": actionShape{}, "resultHandler": handlerExpression,
+			"nextState": referenceRule{stateKind}, "condition": plainExpression, "eventGroups": listRule{of: groupObject},
+			"timeout": timespanRule{}, "action": actionRule{}, "resultHandler": handlerExpression,
 		}),
-		also: []demand{handled{"action", "resultHandler"}},
+		also: []valueCheck{handled{"action", "resultHandler"}},
 	}
-	groupForm = &form{
+	groupObject = &objectRule{
 		name: "eventGroup", what: "an event group",
-		attributes: attributes{"events": listShape{of: referenceShape{eventKind}, least: 1}, "condition": aboutExpression, "resultHandler": handlerExpression},
+		attributes: attributes{"events": listRule{of: referenceRule{eventKind}, least: 1}, "condition": aboutExpression, "resultHandler": handlerExpression},
 		required:   []string{"events"},
 	}
 )
 
 // actionForms are the actions, by their types.
-var actionForms = [...]*form{
+var actionForms = [...]*objectRule{
 	delayAction: {
 		name: "delay", what: "an action of type delay",
-		attributes: actionAttributes.with(attributes{"timeout": timespanShape{}}), required: []string{"timeout"},
+		attributes: actionAttributes.with(attributes{"timeout": timespanRule{}}), required: []string{"timeout"},
 	},
 	injectData: {
 		name: "injectData", what: "an action of type injectData",
@@ -91,68 +91,68 @@ var actionForms = [...]*form{
 	},
 	sequenceAction: {
 		name: "sequence", what: "an action of type sequence",
-		attributes: actionAttributes.with(attributes{"actions": listShape{of: actionShape{}, least: 1}}), required: []string{"actions"},
-		also: []demand{childrenDemand{}},
+		attributes: actionAttributes.with(attributes{"actions": listRule{of: actionRule{}, least: 1}}), required: []string{"actions"},
+		also: []valueCheck{childrenCheck{}},
 	},
 	parallelAction: {
 		name: "parallel", what: "an action of type parallel",
 		attributes: actionAttributes.with(attributes{
-			"actions": listShape{of: actionShape{}, least: 1}, "completionType": completionTypes, "n": wholeShape{1},
+			"actions": listRule{of: actionRule{}, least: 1}, "completionType": completionTypes, "n": wholeRule{1},
 		}),
 		required: []string{"actions"},
-		also:     []demand{childrenDemand{}, countDemand{}},
+		also:     []valueCheck{childrenCheck{}, countCheck{}},
 	},
 	foreachAction: {
 		name: "foreach", what: "an action of type foreach",
-		attributes: actionAttributes.with(attributes{"input": plainExpression, "action": actionShape{}, "maxParallel": wholeShape{1}}),
+		attributes: actionAttributes.with(attributes{"input": plainExpression, "action": actionRule{}, "maxParallel": wholeRule{1}}),
 		required:   []string{"input", "action"},
 	},
 	invokeFunction: {
 		name: "invokeFunction", what: "an action of type invokeFunction",
-		attributes: actionAttributes.with(callAttributes, attributes{"functionName": referenceShape{functionKind}, "revert": revertShape{}}),
+		attributes: actionAttributes.with(callAttributes, attributes{"functionName": referenceRule{functionKind}, "revert": revertRule{}}),
 		required:   []string{"functionName"},
-		also:       []demand{callDemand{}},
+		also:       []valueCheck{callCheck{}},
 	},
 	invokeSubflow: {
 		name: "invokeSubflow", what: "an action of type invokeSubflow",
-		attributes: actionAttributes.with(callAttributes, attributes{"subflowName": nameShape{}, "revert": revertSubflowShape{}}),
+		attributes: actionAttributes.with(callAttributes, attributes{"subflowName": nameRule{}, "revert": revertSubflowRule{}}),
 		required:   []string{"subflowName"},
-		also:       []demand{callDemand{}},
+		also:       []valueCheck{callCheck{}},
 	},
 	sendEvent: {
 		name: "sendEvent", what: "an action of type sendEvent",
-		attributes: actionAttributes.with(attributes{"event": referenceShape{eventKind}, "expression": plainExpression, "contextAttributes": contextShape{}}),
+		attributes: actionAttributes.with(attributes{"event": referenceRule{eventKind}, "expression": plainExpression, "contextAttributes": contextRule{}}),
 		required:   []string{"event"},
 	},
 }
 
 var (
-	actionAttributes = named.with(attributes{"type": actionTypes, "errorHandlers": listShape{of: errorHandlerForm}})
-	callAttributes   = attributes{"arguments": argumentsShape{}, "waitForCompletion": boolShape{}, "timeout": timespanShape{}}
+	actionAttributes = named.with(attributes{"type": actionTypes, "errorHandlers": listRule{of: errorHandlerObject}})
+	callAttributes   = attributes{"arguments": argumentsRule{}, "waitForCompletion": boolRule{}, "timeout": timespanRule{}}
 )
 
 var (
-	errorHandlerForm = &form{
+	errorHandlerObject = &objectRule{
 		name: "errorHandler", what: "an error handler",
-		attributes: named.with(attributes{"condition": aboutExpression, "resultHandler": handlerExpression, "retryPolicy": referenceShape{retryKind}}),
-		also:       []demand{lastHandler{}},
+		attributes: named.with(attributes{"condition": aboutExpression, "resultHandler": handlerExpression, "retryPolicy": referenceRule{retryKind}}),
+		also:       []valueCheck{lastHandler{}},
 	}
-	revertForm = &form{
+	revertObject = &objectRule{
 		name: "revert", what: "a revert",
-		attributes: attributes{"functionName": referenceShape{functionKind}, "arguments": argumentsShape{[]string{valueVariable}}},
+		attributes: attributes{"functionName": referenceRule{functionKind}, "arguments": argumentsRule{[]string{valueVariable}}},
 		required:   []string{"functionName"},
-		also:       []demand{revertDemand{}},
+		also:       []valueCheck{revertCheck{}},
 	}
 )
 
-// The words that some attributes are one of, in any case of letters.
+// The words that some attributes are one of, in any case of messages.
 var (
-	actionTypes = wordShape{words: []string{
+	actionTypes = wordRule{words: []string{
 		delayAction: "delay", injectData: "injectData", sequenceAction: "sequence", parallelAction: "parallel",
 		foreachAction: "foreach", invokeFunction: "invokeFunction", invokeSubflow: "invokeSubflow", sendEvent: "sendEvent",
 	}}
-	completionTypes = wordShape{words: []string{completeAll: "and", completeFirst: "xor", completeSome: "n_of_m"}}
-	functionTypes   = wordShape{
+	completionTypes = wordRule{words: []string{completeAll: "and", completeFirst: "xor", completeSome: "n_of_m"}}
+	functionTypes   = wordRule{
 		words: []string{restFunction: "rest", expressionFunction: "expression", rpcFunction: "rpc", taskFunction: "task"},
 		more:  []string{"openapi", "jq", "grpc"},
 	}

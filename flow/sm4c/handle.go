@@ -10,7 +10,7 @@ import (
 // whose condition holds says what becomes of it: the action is tried again, or
 // its result is null; without one, or when the retries are used up, the action
 // fails (decision 22).
-func (w *walk) handle(f *fault) step {
+func (w *interpreter) handle(f *stateError) step {
 	fr := w.top()
 	a := w.action(fr)
 	shown := f.object(fr.tries + 1)
@@ -28,7 +28,7 @@ func (w *walk) handle(f *fault) step {
 			continue
 		case h.retry == nil:
 			w.event("ErrorHandled", f.action, map[string]any{"code": f.code, "message": clip(f.message)})
-			return w.outward(given(nullDatum()))
+			return w.outward(given(nullValue()))
 		case fr.tries >= h.retry.times:
 			return w.outward(failed(f))
 		}
@@ -42,7 +42,7 @@ func (w *walk) handle(f *fault) step {
 	return w.outward(failed(f))
 }
 
-func (w *walk) holds(h *handler, shown map[string]any) (bool, *fault) {
+func (w *interpreter) holds(h *handler, shown map[string]any) (bool, *stateError) {
 	if h.condition == nil {
 		return true, nil
 	}
@@ -60,7 +60,7 @@ func (w *walk) holds(h *handler, shown map[string]any) (bool, *fault) {
 
 // again tries the innermost action again: the node that failed itself, if one
 // has, for it is the same call; else all of the action.
-func (w *walk) again(a *action, after time.Duration) step {
+func (w *interpreter) again(a *action, after time.Duration) step {
 	f := w.top()
 	cause := &w.ask.Cause
 	failedHere := (cause.Kind == flow.Failed || cause.Kind == flow.JoinFailed) && f.node != "" && cause.Name == f.node
@@ -80,7 +80,7 @@ func (w *walk) again(a *action, after time.Duration) step {
 
 // limit bounds how long a call is waited for: by a timer, so that it is as long
 // when the process dies meanwhile.
-func (w *walk) limit(a *action, after time.Duration) {
+func (w *interpreter) limit(a *action, after time.Duration) {
 	if !a.timed || !a.calls() {
 		return
 	}
@@ -90,7 +90,7 @@ func (w *walk) limit(a *action, after time.Duration) {
 }
 
 // nodeEnded goes on behind the end of a node.
-func (w *walk) nodeEnded() step {
+func (w *interpreter) nodeEnded() step {
 	cause, m := &w.ask.Cause, w.mem
 	if w.branch == nil && m.stage == waiting && m.wait != "" && cause.Name == m.wait {
 		return w.timeIsUp()
@@ -119,26 +119,26 @@ func (w *walk) nodeEnded() step {
 	case flow.Joined:
 		return w.joined(a, cause.Results)
 	case flow.JoinFailed:
-		return w.settle(failed(storedFault(cause.Failure)))
+		return w.settle(failed(storedError(cause.Failure)))
 	case flow.Failed:
 		return w.callFailed(a)
 	default:
 		if a.kind == delayAction || !a.waits {
-			return w.settle(given(nullDatum()))
+			return w.settle(given(nullValue()))
 		}
-		return w.settle(given(valueDatum(cause.Result)))
+		return w.settle(given(valueOf(cause.Result)))
 	}
 }
 
 // waitedLongEnough goes on without the end of a call: a function's is cancelled, a
 // subflow goes on. The result is null, and no error.
-func (w *walk) waitedLongEnough(f *frame, a *action) step {
+func (w *interpreter) waitedLongEnough(f *frame, a *action) step {
 	if a.kind == invokeSubflow {
 		w.growth.Leave = append(w.growth.Leave, f.node)
 	} else {
 		w.growth.Drop = append(w.growth.Drop, f.node)
 	}
-	return w.settle(given(nullDatum()))
+	return w.settle(given(nullValue()))
 }
 
 // awaits reports whether the action goes on behind the end of a node.
@@ -148,7 +148,7 @@ func (f *frame) awaits(node string) bool {
 
 // waited notes that time may have passed, so that transitions do not follow each
 // other without a wait.
-func (w *walk) waited(f *frame, a *action) {
+func (w *interpreter) waited(f *frame, a *action) {
 	if w.branch == nil && (a.calls() || w.ask.Now.After(f.begun)) {
 		w.mem.rested()
 	}

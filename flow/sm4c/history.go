@@ -8,7 +8,7 @@ import (
 )
 
 // event adds a line to the run's history.
-func (w *walk) event(typ, name string, details map[string]any) {
+func (w *interpreter) event(typ, name string, details map[string]any) {
 	e := flow.Event{Type: typ, Name: name}
 	if len(details) > 0 {
 		if text, err := jq.Encode(details, maxEventDetails); err == nil {

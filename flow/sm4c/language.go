@@ -10,18 +10,18 @@ import (
 
 // A walk answers one question: it goes on as far as it can without waiting for
 // anything.
-type walk struct {
+type interpreter struct {
 	machine *Machine
 	ask     *flow.Ask
 	growth  flow.Growth
 
-	mem     *memory // of the flow that is asked
-	run     *memory // of the run's own flow; nil until a branch asks for it
-	touched bool    // run is a branch's, and was changed
-	branch  *action // what the flow runs, if it is a branch; nil for the run's own
-	input   *datum  // of a branch
-	left    int     // actions and transitions that may be begun in this answer
-	over    bool    // the flow has ended
+	mem     *memory    // of the flow that is asked
+	run     *memory    // of the run's own flow; nil until a branch asks for it
+	touched bool       // run is a branch's, and was changed
+	branch  *action    // what the flow runs, if it is a branch; nil for the run's own
+	input   *jsonValue // of a branch
+	left    int        // actions and transitions that may be begun in this answer
+	over    bool       // the flow has ended
 
 	before known // what of the run's memory labels depend on
 
@@ -37,7 +37,7 @@ func (*Machine) NumbersNodes() {}
 
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
-	w := &walk{machine: m, ask: ask, left: stepBudget}
+	w := &interpreter{machine: m, ask: ask, left: stepBudget}
 	if err := w.answer(); err != nil {
 		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
@@ -49,7 +49,7 @@ func (m *Machine) Grow(ask *flow.Ask) flow.Growth {
 // answer does what the cause asks for. It returns an error only for a question
 // that no engine asks of this definition, such as one about an action that it
 // does not have.
-func (w *walk) answer() error {
+func (w *interpreter) answer() error {
 	var err error
 	if w.mem, err = readMemory(w.ask.Memory); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (w *walk) answer() error {
 }
 
 // first returns what the cause leads to.
-func (w *walk) first() step {
+func (w *interpreter) first() step {
 	cause := &w.ask.Cause
 	switch cause.Kind {
 	case flow.Begin:
@@ -103,7 +103,7 @@ func (w *walk) first() step {
 }
 
 // goOn does what the last answer had no budget for.
-func (w *walk) goOn() step {
+func (w *interpreter) goOn() step {
 	m := w.mem
 	switch {
 	case w.branch != nil && (m.result != nil || m.fault != nil):
@@ -117,8 +117,8 @@ func (w *walk) goOn() step {
 }
 
 // remember puts what the flow is to remember into the answer.
-func (w *walk) remember() {
-	var f *fault
+func (w *interpreter) remember() {
+	var f *stateError
 	if w.touched {
 		w.growth.Outer, f = w.run.encode()
 	}
@@ -141,18 +141,18 @@ func (w *walk) remember() {
 }
 
 // end ends the flow.
-func (w *walk) end(e *flow.End) {
+func (w *interpreter) end(e *flow.End) {
 	w.over = true
 	w.growth.End, w.growth.More = e, nil
 }
 
 // state returns the state that the machine is in, nil if the definition has none
 // of the name.
-func (w *walk) state() *state { return w.machine.byName[w.run.state] }
+func (w *interpreter) state() *state { return w.machine.byName[w.run.state] }
 
 // node returns the name of the next node of a name, and counts it if there may
 // be more.
-func (w *walk) node(name string, repeats bool) string {
+func (w *interpreter) node(name string, repeats bool) string {
 	n := 1
 	if repeats {
 		w.mem.visits[name]++
@@ -162,10 +162,10 @@ func (w *walk) node(name string, repeats bool) string {
 }
 
 // add adds a node.
-func (w *walk) add(spec flow.Spec) {
+func (w *interpreter) add(spec flow.Spec) {
 	spec.Note = atom.Null
 	w.growth.Add = append(w.growth.Add, spec)
 }
 
 // later returns a time that is still one: delays are long at times.
-func (w *walk) later(d time.Duration) time.Time { return w.ask.Now.Add(min(d, longestDelay)) }
+func (w *interpreter) later(d time.Duration) time.Time { return w.ask.Now.Add(min(d, longestDelay)) }

@@ -20,7 +20,7 @@ func (m *memory) rested() { m.steps, m.mark, m.marked = 0, "", 0 }
 // repeats reports whether the machine is as it was at an earlier transition since the last
 // wait. It remembers one earlier moment, and a later one whenever the transitions have
 // doubled: so it finds repetitions of every length (Brent's algorithm).
-func (m *memory) repeats() (bool, *fault) {
+func (m *memory) repeats() (bool, *stateError) {
 	if m.steps < MaxTransitions/2 || m.steps%livelockSample != 0 {
 		return false, nil
 	}

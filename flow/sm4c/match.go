@@ -5,7 +5,7 @@ import "slices"
 // match finds an event for each group of a transition among the first events of
 // the inbox: of those that match the earliest. One event may do for several
 // groups (decision 11). It returns nil when a group has none.
-func (w *walk) match(t *transition, taken int) ([]choice, *fault) {
+func (w *interpreter) match(t *transition, taken int) ([]choice, *stateError) {
 	chosen := make([]choice, 0, len(t.groups))
 	for _, g := range t.groups {
 		c, f := w.matchGroup(g, taken)
@@ -17,7 +17,7 @@ func (w *walk) match(t *transition, taken int) ([]choice, *fault) {
 	return chosen, nil
 }
 
-func (w *walk) matchGroup(g *group, taken int) (*choice, *fault) {
+func (w *interpreter) matchGroup(g *group, taken int) (*choice, *stateError) {
 	for i := range taken {
 		e, f := w.mem.inbox[i].event()
 		if f != nil {
@@ -34,7 +34,7 @@ func (w *walk) matchGroup(g *group, taken int) (*choice, *fault) {
 			if !ok {
 				continue
 			}
-			c := &choice{letter: i, event: d, shown: shown(e, d)}
+			c := &choice{message: i, event: d, shown: shown(e, d)}
 			if ok, f = w.admits(g, c.shown); ok || f != nil {
 				return c, f
 			}
@@ -44,11 +44,11 @@ func (w *walk) matchGroup(g *group, taken int) (*choice, *fault) {
 }
 
 // event returns the event, decoded.
-func (l *letter) event() (map[string]any, *fault) {
+func (l *message) event() (map[string]any, *stateError) {
 	if l.tree == nil {
 		e, err := eventOf(l.json)
 		if err != nil {
-			return nil, expressionFault("an event in the inbox: %v", err)
+			return nil, expressionError("an event in the inbox: %v", err)
 		}
 		l.tree = e
 	}
@@ -57,7 +57,7 @@ func (l *letter) event() (map[string]any, *fault) {
 
 // admits reports whether the condition of a group holds for an event (decision
 // 12).
-func (w *walk) admits(g *group, event map[string]any) (bool, *fault) {
+func (w *interpreter) admits(g *group, event map[string]any) (bool, *stateError) {
 	if g.condition == nil {
 		return true, nil
 	}
@@ -96,7 +96,7 @@ func (m *Machine) pinned(e map[string]any) *event {
 }
 
 // expects reports whether some group could ever have an event.
-func (w *walk) expects(e map[string]any) bool {
+func (w *interpreter) expects(e map[string]any) bool {
 	return slices.ContainsFunc(w.machine.awaited, func(d *event) bool { return w.machine.means(d, e) && !w.contradicts(d, e) })
 }
 
@@ -110,7 +110,7 @@ func (m *Machine) means(d *event, e map[string]any) bool {
 
 // correlates reports whether an event's attributes are those that a definition
 // asks for: of a value, or of the run's keys.
-func (w *walk) correlates(d *event, e map[string]any) (bool, *fault) {
+func (w *interpreter) correlates(d *event, e map[string]any) (bool, *stateError) {
 	for _, k := range d.correlation {
 		has, ok := extension(e, k.attribute)
 		if !ok {

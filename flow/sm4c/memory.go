@@ -46,12 +46,12 @@ type memory struct {
 	frames     []frame           // "f": the actions that are being run, outermost first
 	visits     map[string]int    // "n": how many nodes of a name there were
 	keys       map[string]string // "k": by which events are correlated
-	inbox      []letter          // "b": events that were not consumed
-	result     *datum            // "r": of a branch that ended at once, with which it is to end
+	inbox      []message         // "b": events that were not consumed
+	result     *jsonValue        // "r": of a branch that ended at once, with which it is to end
 	fault      []byte            // "x": the same, when it failed
-	input      *datum            // "i": what the actions see; nil when it is the view
-	view       *datum            // "v": what the state sees of the data; nil when it is all
-	data       *datum            // "d": of the machine
+	input      *jsonValue        // "i": what the actions see; nil when it is the view
+	view       *jsonValue        // "v": what the state sees of the data; nil when it is all
+	data       *jsonValue        // "d": of the machine
 }
 
 // A frame is an action that is being run.
@@ -75,14 +75,14 @@ const (
 	pause              // the time until it is tried again
 )
 
-// A letter is an event in the inbox.
-type letter struct {
+// A message is an event in the inbox.
+type message struct {
 	json []byte
 	tree map[string]any // nil until it is looked into
 }
 
 // encode returns the memory as it is stored.
-func (m *memory) encode() (atom.Value, *fault) {
+func (m *memory) encode() (atom.Value, *stateError) {
 	w := jsontext.NewWriter(atom.CodecJSON)
 	w.Text("s", m.state)
 	if m.state != "" || m.stage != entering {
@@ -113,13 +113,13 @@ func (m *memory) encode() (atom.Value, *fault) {
 	w.List("b", len(m.inbox), func(b []byte, i int) []byte { return append(b, m.inbox[i].json...) })
 	w.Raw("x", m.fault)
 	for _, d := range []struct {
-		name  string
-		datum *datum
+		name      string
+		jsonValue *jsonValue
 	}{{"r", m.result}, {"i", m.input}, {"v", m.view}, {"d", m.data}} {
-		if d.datum == nil {
+		if d.jsonValue == nil {
 			continue
 		}
-		text, f := d.datum.text()
+		text, f := d.jsonValue.text()
 		if f != nil {
 			return nil, f
 		}
@@ -187,19 +187,19 @@ func readMemory(v atom.Value) (*memory, error) {
 			})
 		case "b":
 			err = r.Elements(func() error {
-				m.inbox = append(m.inbox, letter{json: r.Skip()})
+				m.inbox = append(m.inbox, message{json: r.Skip()})
 				return nil
 			})
 		case "x":
 			m.fault = r.Skip()
 		case "r":
-			m.result = textDatum(r.Skip())
+			m.result = textValue(r.Skip())
 		case "i":
-			m.input = textDatum(r.Skip())
+			m.input = textValue(r.Skip())
 		case "v":
-			m.view = textDatum(r.Skip())
+			m.view = textValue(r.Skip())
 		case "d":
-			m.data = textDatum(r.Skip())
+			m.data = textValue(r.Skip())
 		default:
 			r.Skip()
 		}

@@ -32,7 +32,7 @@ func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	}
 	input := any(report)
 	if args := m.actions[number].revert.arguments; args != nil {
-		var f *fault
+		var f *stateError
 		if input, f = args.resolve(ask.Interrupted, report["arguments"], report["result"]); f != nil {
 			return nil, fmt.Errorf("sm4c: %s: revert: %s", ask.Path, f.message)
 		}
@@ -63,7 +63,7 @@ func undoReport(ask *flow.UndoAsk) (map[string]any, error) {
 	if failure, failed := ask.Did.Failed(); failed {
 		report["outcome"] = "failed"
 		if failure != nil {
-			report["error"] = functionFault(failure).object(max(failure.Attempt, 1))
+			report["error"] = functionError(failure).object(max(failure.Attempt, 1))
 		}
 	}
 	return report, nil

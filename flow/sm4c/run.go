@@ -10,14 +10,14 @@ import (
 // left (section 3 of the language's text).
 
 // begin begins the run.
-func (w *walk) begin() step {
+func (w *interpreter) begin() step {
 	if call := w.call(); call != "" {
 		return w.beginCall(call)
 	}
 	m := w.mem
-	m.data = treeDatum(map[string]any{})
+	m.data = treeValue(map[string]any{})
 	if in := w.ask.Cause.Input; len(in) > 0 && in.String() != "null" {
-		m.data = textDatum(in.JSON())
+		m.data = textValue(in.JSON())
 	}
 	w.event("MachineStarted", "", nil)
 	if t := w.machine.timeout; t != nil {
@@ -27,7 +27,7 @@ func (w *walk) begin() step {
 }
 
 // enter enters a state.
-func (w *walk) enter(s *state) step {
+func (w *interpreter) enter(s *state) step {
 	return func() step {
 		m := w.mem
 		m.state, m.stage, m.view = s.name, entering, nil
@@ -40,7 +40,7 @@ func (w *walk) enter(s *state) step {
 			if f != nil {
 				return w.fail(f)
 			}
-			m.view = treeDatum(tree) // once, for the whole stay (decision 2)
+			m.view = treeValue(tree) // once, for the whole stay (decision 2)
 		}
 		if s.enter != nil {
 			return w.effect(s.enter)
@@ -50,7 +50,7 @@ func (w *walk) enter(s *state) step {
 }
 
 // viewed returns what the state sees of the data.
-func (w *walk) viewed() *datum {
+func (w *interpreter) viewed() *jsonValue {
 	if w.run.view != nil {
 		return w.run.view
 	}
@@ -58,13 +58,13 @@ func (w *walk) viewed() *datum {
 }
 
 // effect begins the action of a state or transition.
-func (w *walk) effect(e *effect) step {
+func (w *interpreter) effect(e *effect) step {
 	w.mem.input, w.mem.frames = nil, nil
 	return w.start(e.action)
 }
 
 // effectEnded goes on behind the action of a state or transition.
-func (w *walk) effectEnded(e *effect, r result, then step) step {
+func (w *interpreter) effectEnded(e *effect, r result, then step) step {
 	w.mem.input, w.mem.frames = nil, nil
 	if r.fault == nil && e.handler != nil {
 		var value any
@@ -79,7 +79,7 @@ func (w *walk) effectEnded(e *effect, r result, then step) step {
 }
 
 // rootEnded goes on behind the outermost action of the run's own flow.
-func (w *walk) rootEnded(r result) step {
+func (w *interpreter) rootEnded(r result) step {
 	m := w.mem
 	if m.stage == expiring {
 		return w.expired(r.fault)
@@ -98,7 +98,7 @@ func (w *walk) rootEnded(r result) step {
 }
 
 // decide looks for a transition that fires.
-func (w *walk) decide() step {
+func (w *interpreter) decide() step {
 	w.mem.stage = deciding
 	if w.left == 0 {
 		return nil // asks for more
@@ -128,7 +128,7 @@ func (w *walk) decide() step {
 }
 
 // take takes a transition.
-func (w *walk) take(t *transition, why string) step {
+func (w *interpreter) take(t *transition, why string) step {
 	return func() step {
 		m := w.mem
 		m.steps++
@@ -136,7 +136,7 @@ func (w *walk) take(t *transition, why string) step {
 		case f != nil:
 			return w.fail(f)
 		case repeats:
-			return w.fail(newFault(CodeLivelock, "%d transitions followed each other without a wait, and the machine is as it was %d transitions ago",
+			return w.fail(newError(CodeLivelock, "%d transitions followed each other without a wait, and the machine is as it was %d transitions ago",
 				m.steps, m.steps-m.marked))
 		}
 		m.stage, m.transition = moving, t.number
@@ -154,7 +154,7 @@ func (w *walk) take(t *transition, why string) step {
 
 // moved goes on behind the action of a transition: out of the state, or, without
 // a next state, to what fires now (decision 5).
-func (w *walk) moved(t *transition) step {
+func (w *interpreter) moved(t *transition) step {
 	return func() step {
 		if t.next == nil {
 			return w.decide
@@ -170,7 +170,7 @@ func (w *walk) moved(t *transition) step {
 
 // merge lets a result handler replace the data of the machine: . is all of it,
 // whoever handles, and $value the result (decision 3).
-func (w *walk) merge(handler *expression, value any) *fault {
+func (w *interpreter) merge(handler *expression, value any) *stateError {
 	run, f := w.outer()
 	if f != nil {
 		return f
@@ -183,7 +183,7 @@ func (w *walk) merge(handler *expression, value any) *fault {
 	if f != nil || result.Count == 0 {
 		return f
 	}
-	merged := treeDatum(result.Value)
+	merged := treeValue(result.Value)
 	if _, f := merged.text(); f != nil {
 		return f
 	}
@@ -196,11 +196,11 @@ func (w *walk) merge(handler *expression, value any) *fault {
 }
 
 // outer returns the memory of the run's own flow.
-func (w *walk) outer() (*memory, *fault) {
+func (w *interpreter) outer() (*memory, *stateError) {
 	if w.run == nil {
 		run, err := readMemory(w.ask.Outer)
 		if err != nil || run.data == nil {
-			return nil, expressionFault("the run's data is not to be seen: %v", err)
+			return nil, expressionError("the run's data is not to be seen: %v", err)
 		}
 		w.run = run
 		w.noteKnown()
@@ -209,7 +209,7 @@ func (w *walk) outer() (*memory, *fault) {
 }
 
 // complete ends the machine well.
-func (w *walk) complete() step {
+func (w *interpreter) complete() step {
 	output, f := w.mem.data.encoded()
 	if f != nil {
 		return w.fail(f)
@@ -220,14 +220,14 @@ func (w *walk) complete() step {
 }
 
 // fail ends the machine.
-func (w *walk) fail(f *fault) step {
+func (w *interpreter) fail(f *stateError) step {
 	w.event("MachineFailed", w.mem.state, map[string]any{"code": f.code, "message": clip(f.message)})
 	w.end(&flow.End{Failure: f.failure()})
 	return nil
 }
 
 // overdue runs the action of the execution timeout.
-func (w *walk) overdue() step {
+func (w *interpreter) overdue() step {
 	m := w.mem
 	w.event("MachineTimedOut", m.state, nil)
 	m.stage, m.wait, m.view, m.input, m.frames = expiring, "", nil, nil, nil
@@ -239,7 +239,7 @@ func (w *walk) overdue() step {
 
 // expired ends the machine behind the action of its timeout. The action's result
 // is dropped; its error fails the machine.
-func (w *walk) expired(f *fault) step {
+func (w *interpreter) expired(f *stateError) step {
 	if f != nil {
 		return w.fail(f)
 	}
@@ -247,6 +247,6 @@ func (w *walk) expired(f *fault) step {
 	if t := w.machine.timeout; t != nil {
 		message = fmt.Sprintf("the machine took longer than %s", t.after)
 	}
-	w.end(&flow.End{TimedOut: true, Failure: newFault(CodeTimeout, "%s", message).failure()})
+	w.end(&flow.End{TimedOut: true, Failure: newError(CodeTimeout, "%s", message).failure()})
 	return nil
 }

@@ -16,7 +16,7 @@ func Schema() []byte {
 	root := schema{
 		"$schema":     "http://json-schema.org/draft-07/schema#",
 		"title":       "State Machines For Cloud",
-		"allOf":       []any{machineForm.schema(s)},
+		"allOf":       []any{machineObject.schema(s)},
 		"definitions": s.definitions,
 	}
 	var b bytes.Buffer
@@ -45,7 +45,7 @@ func (s *schemas) define(name string, content func() schema) schema {
 }
 
 // schema of an object is a reference: forms stand within each other.
-func (f *form) schema(s *schemas) schema {
+func (f *objectRule) schema(s *schemas) schema {
 	return s.define(f.name, func() schema {
 		properties := schema{}
 		for name, is := range f.attributes {
@@ -62,61 +62,61 @@ func (f *form) schema(s *schemas) schema {
 	})
 }
 
-func (textShape) schema(*schemas) schema         { return schema{"type": "string"} }
-func (templateTextShape) schema(*schemas) schema { return schema{"type": "string"} }
-func (anyShape) schema(*schemas) schema          { return schema{} }
-func (boolShape) schema(*schemas) schema         { return schema{"type": "boolean"} }
-func (documentsShape) schema(*schemas) schema    { return schema{"type": "object"} }
-func (argumentsShape) schema(*schemas) schema    { return schema{"type": "object"} }
-func (referenceShape) schema(*schemas) schema    { return schema{"type": "string", "minLength": 1} }
+func (textRule) schema(*schemas) schema         { return schema{"type": "string"} }
+func (templateTextRule) schema(*schemas) schema { return schema{"type": "string"} }
+func (anyRule) schema(*schemas) schema          { return schema{} }
+func (boolRule) schema(*schemas) schema         { return schema{"type": "boolean"} }
+func (documentsRule) schema(*schemas) schema    { return schema{"type": "object"} }
+func (argumentsRule) schema(*schemas) schema    { return schema{"type": "object"} }
+func (referenceRule) schema(*schemas) schema    { return schema{"type": "string", "minLength": 1} }
 
-func (nameShape) schema(*schemas) schema {
+func (nameRule) schema(*schemas) schema {
 	return schema{"type": "string", "minLength": 1, "maxLength": maxName}
 }
 
-func (contextShape) schema(*schemas) schema {
+func (contextRule) schema(*schemas) schema {
 	return schema{"type": "object", "additionalProperties": schema{"type": "string"}}
 }
 
-func (w wordShape) schema(*schemas) schema {
+func (w wordRule) schema(*schemas) schema {
 	var patterns []string
 	for _, word := range slices.Concat(w.words, w.more) {
 		var b strings.Builder
-		for _, letter := range word {
-			b.WriteString(anyCase(letter))
+		for _, message := range word {
+			b.WriteString(anyCase(message))
 		}
 		patterns = append(patterns, b.String())
 	}
 	return schema{"anyOf": []any{schema{"enum": w.words}, schema{"type": "string", "pattern": "^(" + strings.Join(patterns, "|") + ")$"}}}
 }
 
-// anyCase returns a pattern of a letter in either case.
-func anyCase(letter rune) string {
-	lower, upper := strings.ToLower(string(letter)), strings.ToUpper(string(letter))
+// anyCase returns a pattern of a message in either case.
+func anyCase(message rune) string {
+	lower, upper := strings.ToLower(string(message)), strings.ToUpper(string(message))
 	if lower == upper {
 		return lower
 	}
 	return "[" + lower + upper + "]"
 }
 
-func (s wholeShape) schema(*schemas) schema {
+func (s wholeRule) schema(*schemas) schema {
 	return schema{"type": "integer", "minimum": s.least, "maximum": mostWhole}
 }
 
-func (factorShape) schema(*schemas) schema { return schema{"type": "number", "minimum": 0} }
+func (factorRule) schema(*schemas) schema { return schema{"type": "number", "minimum": 0} }
 
-func (timespanShape) schema(*schemas) schema {
+func (timespanRule) schema(*schemas) schema {
 	return schema{"anyOf": []any{
 		schema{"type": "string", "pattern": clockSpan.String()},
 		schema{"type": "string", "pattern": isoSpan.String()},
 	}}
 }
 
-func (jitterShape) schema(s *schemas) schema {
-	return schema{"anyOf": []any{factorShape{}.schema(s), timespanShape{}.schema(s)}}
+func (jitterRule) schema(s *schemas) schema {
+	return schema{"anyOf": []any{factorRule{}.schema(s), timespanRule{}.schema(s)}}
 }
 
-func (s listShape) schema(b *schemas) schema {
+func (s listRule) schema(b *schemas) schema {
 	out := schema{"type": "array", "items": s.of.schema(b)}
 	if s.least > 0 {
 		out["minItems"] = s.least
@@ -124,29 +124,29 @@ func (s listShape) schema(b *schemas) schema {
 	return out
 }
 
-func (s collectionShape) schema(b *schemas) schema {
-	return schema{"anyOf": []any{listShape{of: s.of}.schema(b), schema{"type": "string", "description": "URI of a document"}}}
+func (s collectionRule) schema(b *schemas) schema {
+	return schema{"anyOf": []any{listRule{of: s.of}.schema(b), schema{"type": "string", "description": "URI of a document"}}}
 }
 
-func (expressionShape) schema(*schemas) schema {
+func (expressionRule) schema(*schemas) schema {
 	return schema{"type": "string", "pattern": `^\s*\$\{[\s\S]*\}\s*$`}
 }
 
-func (stateShape) schema(s *schemas) schema { return stateForm.schema(s) }
+func (stateRule) schema(s *schemas) schema { return stateObject.schema(s) }
 
-func (actionShape) schema(s *schemas) schema {
+func (actionRule) schema(s *schemas) schema {
 	return s.define("action", func() schema {
 		all := []any{}
 		for t, f := range actionForms {
-			one := wordShape{words: actionTypes.words[t : t+1]}.schema(s)
+			one := wordRule{words: actionTypes.words[t : t+1]}.schema(s)
 			all = append(all, schema{"if": schema{"properties": schema{"type": one}}, "then": f.schema(s)})
 		}
 		return schema{"type": "object", "required": []string{"type"}, "properties": schema{"type": actionTypes.schema(s)}, "allOf": all}
 	})
 }
 
-func (revertShape) schema(s *schemas) schema {
-	return schema{"anyOf": []any{revertForm.schema(s), schema{"const": false}}}
+func (revertRule) schema(s *schemas) schema {
+	return schema{"anyOf": []any{revertObject.schema(s), schema{"const": false}}}
 }
 
-func (revertSubflowShape) schema(*schemas) schema { return schema{"type": "boolean"} }
+func (revertSubflowRule) schema(*schemas) schema { return schema{"type": "boolean"} }

@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// textShape is any text.
-type textShape struct{}
+// textRule is any text.
+type textRule struct{}
 
-func (textShape) check(c *checker, n *node) { c.isText(n) }
+func (textRule) check(c *checker, n *node) { c.isText(n) }
 
 // isText reports a value that is no text.
 func (c *checker) isText(n *node) bool {
@@ -22,10 +22,10 @@ func (c *checker) isText(n *node) bool {
 	return false
 }
 
-// nameShape is the name of something.
-type nameShape struct{}
+// nameRule is the name of something.
+type nameRule struct{}
 
-func (nameShape) check(c *checker, n *node) {
+func (nameRule) check(c *checker, n *node) {
 	switch {
 	case !c.isText(n):
 	case n.Str == "":
@@ -35,13 +35,13 @@ func (nameShape) check(c *checker, n *node) {
 	}
 }
 
-// wordShape is one of some words, in any case of letters. Its nodes mean a word.
-type wordShape struct {
+// wordRule is one of some words, in any case of messages. Its nodes mean a word.
+type wordRule struct {
 	words []string
 	more  []string // also known; each means the word of the same index
 }
 
-func (w wordShape) check(c *checker, n *node) {
+func (w wordRule) check(c *checker, n *node) {
 	if !c.isText(n) {
 		return
 	}
@@ -56,11 +56,11 @@ func (w wordShape) check(c *checker, n *node) {
 	c.fixf(ruleValue, n, didYouMean(n.Str, w.words), "%s must be %s, found %s", nameOf(n), w, quote(n.Str))
 }
 
-// A word is the index of one that a wordShape allows.
+// A word is the index of one that a wordRule allows.
 type word int
 
 // String returns the words as messages list them.
-func (w wordShape) String() string {
+func (w wordRule) String() string {
 	quoted := make([]string, len(w.words))
 	for i, one := range w.words {
 		quoted[i] = strconv.Quote(one)
@@ -68,21 +68,21 @@ func (w wordShape) String() string {
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
 }
 
-// boolShape is true or false.
-type boolShape struct{}
+// boolRule is true or false.
+type boolRule struct{}
 
-func (boolShape) check(c *checker, n *node) {
+func (boolRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Bool {
 		c.valuef(ruleType, n, "%s must be true or false, found %s", nameOf(n), n.Kind)
 	}
 }
 
-// wholeShape is a whole number. Its nodes mean an int.
-type wholeShape struct{ least int }
+// wholeRule is a whole number. Its nodes mean an int.
+type wholeRule struct{ least int }
 
 const mostWhole = 1 << 30
 
-func (s wholeShape) check(c *checker, n *node) {
+func (s wholeRule) check(c *checker, n *node) {
 	v, err := strconv.Atoi(n.Str)
 	switch {
 	case n.Kind != jsontext.Number:
@@ -94,10 +94,10 @@ func (s wholeShape) check(c *checker, n *node) {
 	}
 }
 
-// factorShape is a number that is not negative. Its nodes mean a float64.
-type factorShape struct{}
+// factorRule is a number that is not negative. Its nodes mean a float64.
+type factorRule struct{}
 
-func (factorShape) check(c *checker, n *node) {
+func (factorRule) check(c *checker, n *node) {
 	v, err := strconv.ParseFloat(n.Str, 64)
 	switch {
 	case n.Kind != jsontext.Number:
@@ -109,10 +109,10 @@ func (factorShape) check(c *checker, n *node) {
 	}
 }
 
-// timespanShape is a length of time. Its nodes mean a time.Duration.
-type timespanShape struct{}
+// timespanRule is a length of time. Its nodes mean a time.Duration.
+type timespanRule struct{}
 
-func (timespanShape) check(c *checker, n *node) {
+func (timespanRule) check(c *checker, n *node) {
 	if !c.isText(n) {
 		return
 	}
@@ -124,25 +124,25 @@ func (timespanShape) check(c *checker, n *node) {
 	n.Means = span
 }
 
-// jitterShape is a part of a delay, or a time span. Its nodes mean a float64 or a
+// jitterRule is a part of a delay, or a time span. Its nodes mean a float64 or a
 // time.Duration.
-type jitterShape struct{}
+type jitterRule struct{}
 
-func (jitterShape) check(c *checker, n *node) {
+func (jitterRule) check(c *checker, n *node) {
 	if n.Kind == jsontext.Number {
-		factorShape{}.check(c, n)
+		factorRule{}.check(c, n)
 		return
 	}
-	timespanShape{}.check(c, n)
+	timespanRule{}.check(c, n)
 }
 
-// listShape is an array.
-type listShape struct {
-	of    shape
+// listRule is an array.
+type listRule struct {
+	of    valueRule
 	least int
 }
 
-func (s listShape) check(c *checker, n *node) {
+func (s listRule) check(c *checker, n *node) {
 	switch {
 	case n.Kind != jsontext.Array:
 		c.valuef(ruleType, n, "%s must be an array, found %s", nameOf(n), n.Kind)
@@ -154,35 +154,35 @@ func (s listShape) check(c *checker, n *node) {
 	}
 }
 
-// collectionShape is an array of definitions, or the URI of a document that has
+// collectionRule is an array of definitions, or the URI of a document that has
 // it. The definitions have been read by then, with all that is in them.
-type collectionShape struct{ of *form }
+type collectionRule struct{ of *objectRule }
 
-func (s collectionShape) check(c *checker, n *node) {
+func (s collectionRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Array && n.Kind != jsontext.String {
 		c.valuef(ruleType, n, "%s must be an array, or the URI of a document, found %s", nameOf(n), n.Kind)
 	}
 }
 
-// anyShape is any value.
-type anyShape struct{}
+// anyRule is any value.
+type anyRule struct{}
 
-func (anyShape) check(*checker, *node) {}
+func (anyRule) check(*checker, *node) {}
 
-// documentsShape are documents by their URIs.
-type documentsShape struct{}
+// documentsRule are documents by their URIs.
+type documentsRule struct{}
 
-func (documentsShape) check(c *checker, n *node) {
+func (documentsRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "%s must be an object of documents by their URIs, found %s", nameOf(n), n.Kind)
 	}
 }
 
-// referenceShape is the name of something that is defined. Its nodes mean the
+// referenceRule is the name of something that is defined. Its nodes mean the
 // name as it is defined.
-type referenceShape struct{ to kind }
+type referenceRule struct{ to kind }
 
-func (s referenceShape) check(c *checker, n *node) {
+func (s referenceRule) check(c *checker, n *node) {
 	if !c.isText(n) {
 		return
 	}
@@ -194,10 +194,10 @@ func (s referenceShape) check(c *checker, n *node) {
 	n.Means = defined
 }
 
-// contextShape are the attributes of an event that is sent: texts by names.
-type contextShape struct{}
+// contextRule are the attributes of an event that is sent: texts by names.
+type contextRule struct{}
 
-func (contextShape) check(c *checker, n *node) {
+func (contextRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "%s must be an object of strings, found %s", nameOf(n), n.Kind)
 		return
@@ -215,11 +215,11 @@ func (contextShape) check(c *checker, n *node) {
 	}
 }
 
-// argumentsShape are the arguments of a call: an object in which each text, at
+// argumentsRule are the arguments of a call: an object in which each text, at
 // any depth, may be an expression.
-type argumentsShape struct{ variables []string }
+type argumentsRule struct{ variables []string }
 
-func (s argumentsShape) check(c *checker, n *node) {
+func (s argumentsRule) check(c *checker, n *node) {
 	if n.Kind != jsontext.Object {
 		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
 		return

@@ -137,16 +137,16 @@ func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 	w.at(w.now, func() {
 		r.begun = true
 		w.ask(r.top, flow.Cause{Kind: flow.Begin, Input: input})
-		for _, cause := range r.unread { // letters go before timers
+		for _, cause := range r.unread { // messages go before timers
 			w.ask(r.top, cause)
 		}
 	})
 	return r
 }
 
-// tell sends a letter to a run.
+// tell sends a message to a run.
 func (w *world) tell(r *simRun, kind, name string, body []byte) {
-	cause := flow.Cause{Kind: flow.Told, Letter: kind, Name: name, Result: atom.FromJSON(body)}
+	cause := flow.Cause{Kind: flow.Told, Message: kind, Name: name, Result: atom.FromJSON(body)}
 	if !r.begun {
 		r.unread = append(r.unread, cause)
 		return

@@ -7,11 +7,11 @@ import (
 )
 
 // wait waits for events, or until the time of a transition is up.
-func (w *walk) wait() step {
+func (w *interpreter) wait() step {
 	m, s := w.mem, w.state()
 	timed := s.first(timer)
 	if timed == nil && s.first(events) == nil {
-		return w.fail(newFault(CodeStuck, "no transition of the state %s can fire", quote(s.name)))
+		return w.fail(newError(CodeStuck, "no transition of the state %s can fire", quote(s.name)))
 	}
 	m.stage, m.wait = waiting, ""
 	for taken := 1; taken <= len(m.inbox); taken++ { // arrival goes before the order of the definition
@@ -27,7 +27,7 @@ func (w *walk) wait() step {
 }
 
 // timeIsUp takes the transition whose time is up.
-func (w *walk) timeIsUp() step {
+func (w *interpreter) timeIsUp() step {
 	m := w.mem
 	t := w.state().first(timer)
 	if t == nil {
@@ -42,7 +42,7 @@ func (w *walk) timeIsUp() step {
 
 // told takes in an event. It stays in the inbox until a transition needs it
 // (decision 9).
-func (w *walk) told() step {
+func (w *interpreter) told() step {
 	m := w.mem
 	text, e, err := w.received()
 	switch {
@@ -59,7 +59,7 @@ func (w *walk) told() step {
 		return nil
 	}
 	w.event("EventReceived", "", map[string]any{"id": e["id"], "type": e["type"], "source": e["source"]})
-	m.inbox = append(m.inbox, letter{json: text, tree: e})
+	m.inbox = append(m.inbox, message{json: text, tree: e})
 	if m.stage != waiting {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (w *walk) told() step {
 	return next
 }
 
-func inboxSize(inbox []letter) int {
+func inboxSize(inbox []message) int {
 	size := 0
 	for i := range inbox {
 		size += len(inbox[i].json)
@@ -84,7 +84,7 @@ func inboxSize(inbox []letter) int {
 
 // look tries the transitions in the order of the definition with the first
 // events of the inbox. It returns nil when none fires.
-func (w *walk) look(taken int) step {
+func (w *interpreter) look(taken int) step {
 	for t := range w.state().of(events) {
 		chosen, f := w.match(t, taken)
 		if f != nil {
@@ -99,20 +99,20 @@ func (w *walk) look(taken int) step {
 
 // A choice is the event that a group has, and the definition that it matches.
 type choice struct {
-	letter int
-	event  *event
-	shown  map[string]any
+	message int
+	event   *event
+	shown   map[string]any
 }
 
 // consume takes the events of a transition out of the inbox, lets the groups'
 // handlers merge them, and takes the transition.
-func (w *walk) consume(t *transition, chosen []choice) step {
+func (w *interpreter) consume(t *transition, chosen []choice) step {
 	m := w.mem
 	m.wait = ""
 	var gone []int
 	for _, c := range chosen {
-		if !slices.Contains(gone, c.letter) {
-			gone = append(gone, c.letter)
+		if !slices.Contains(gone, c.message) {
+			gone = append(gone, c.message)
 		}
 	}
 	slices.Sort(gone)
@@ -136,7 +136,7 @@ func (w *walk) consume(t *transition, chosen []choice) step {
 
 // correlate lets the attributes of an event be the run's keys that it has none
 // of yet.
-func (w *walk) correlate(e map[string]any) {
+func (w *interpreter) correlate(e map[string]any) {
 	for _, name := range w.machine.keys {
 		if _, known := w.mem.keys[name]; known {
 			continue

@@ -49,7 +49,7 @@ func (m *Machine) Why(memory atom.Value) (*Waiting, error) {
 		return out, nil
 	}
 	out.Due = mem.due
-	w := &walk{machine: m, mem: mem, run: mem}
+	w := &interpreter{machine: m, mem: mem, run: mem}
 	for _, t := range s.transitions {
 		to := s.name
 		if t.next != nil {
@@ -66,7 +66,7 @@ func (m *Machine) Why(memory atom.Value) (*Waiting, error) {
 	return out, nil
 }
 
-func (w *walk) groups(t *transition) []GroupInfo {
+func (w *interpreter) groups(t *transition) []GroupInfo {
 	var all []GroupInfo
 	for _, g := range t.groups {
 		info := GroupInfo{}

@@ -26,7 +26,7 @@ var internalUsers = map[string][]string{
 	"internal/awsshape":     {"flow/asl"},                                                                                         // what services of AWS answer
 	"internal/ecmaregexp":   {"internal/jsonata"},                                                                                 // the regular expressions of JSONata
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                                                         // where a test may kill the process
-	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                           // the turnstile and the owners' locks of SQLite files
+	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                           // the write queue and the owners' locks of SQLite files
 	"internal/jsonata":      {"flow/asl"},                                                                                         // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                                         // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                                        // the query language of State Machines For Cloud

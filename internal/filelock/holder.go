@@ -6,7 +6,7 @@ import "fmt"
 type Holder struct {
 	PID     int
 	Command string // as the system names it; "" when that is not known
-	State   string // one letter, as ps shows it; "" when that is not known
+	State   string // one message, as ps shows it; "" when that is not known
 }
 
 // The states of processes that do not go on by themselves.

@@ -38,7 +38,7 @@ func Nearest(name string, candidates []string) string {
 // which is meant.
 const leastPrefix = 4
 
-// distance is how many letters must be inserted, removed, exchanged or swapped
+// distance is how many messages must be inserted, removed, exchanged or swapped
 // with their neighbour to make b of a, or limit if that is fewer.
 func distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)

@@ -172,4 +172,4 @@ func (b *Board) List(ctx context.Context, q storage.JobQuery) ([]storage.Job, er
 }
 
 // Posted returns a channel that is closed when something may have come.
-func (b *Board) Posted() <-chan struct{} { return b.store.Rung() }
+func (b *Board) Posted() <-chan struct{} { return b.store.Changed() }

@@ -89,7 +89,7 @@ func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, er
 			return nil, err
 		}
 	}
-	rows, err := recent(row.Recent).over(rows, liveAtom)
+	rows, err := inlineRecords(row.Recent).over(rows, liveAtom)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Store) Atoms(ctx context.Context, run string) (out []storage.Atom, err 
 		if err := r.all(ctx, &rows, selectAtoms, n); err != nil {
 			return err
 		}
-		if rows, err = recent(row.Recent).over(rows, anyAtom); err != nil {
+		if rows, err = inlineRecords(row.Recent).over(rows, anyAtom); err != nil {
 			return err
 		}
 		out, err = decodeAtoms(ctx, r, n, rows)
@@ -155,7 +155,7 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 	if err != nil {
 		return nil, err
 	}
-	newest, err := recent(row.Recent).byPath()
+	newest, err := inlineRecords(row.Recent).byPath()
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 		}
 		return w.write(ctx, s, batch[half:])
 	}
-	rings := nobody
+	arrivals := nobody
 	for _, one := range batch {
 		if err != nil {
 			one.err = err
@@ -55,11 +55,11 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 			one.then()
 		}
 		if one.err == nil {
-			rings = max(rings, one.rings)
+			arrivals = max(arrivals, one.arrivals)
 		}
 	}
-	if rings != nobody { // once for all: whoever is woken looks for all that was committed
-		w.ring(rings)
+	if arrivals != nobody { // once for all: whoever is woken looks for all that was committed
+		w.waiting(arrivals)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 	}()
 	if err := w.begin(ctx, s); err != nil {
 		err = failed(w.place, "begin", err)
-		if t, is := w.turns.(*turnstile); is && busy(err) {
+		if t, is := w.turns.(*writeQueue); is && busy(err) {
 			err = fmt.Errorf("%w: %s", err, t.way)
 		}
 		return all, false, err
@@ -244,7 +244,7 @@ func (w *writer) seals(s *session, batch []*write) bool {
 
 // seal sends what is left of a batch and makes it durable.
 func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	err = s.exchange(ctx, &posted{query: "COMMIT"}, true)
+	err = s.exchange(ctx, &queued{query: "COMMIT"}, true)
 	switch {
 	case err == nil:
 		return false, nil
@@ -280,7 +280,7 @@ func (w *writer) begin(ctx context.Context, s *session) error {
 	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
 	s.freed, s.moment, s.born = false, time.Time{}, nil
 	if w.dialect.posts {
-		s.posted = append(s.posted[:0], posted{query: w.dialect.write})
+		s.posted = append(s.posted[:0], queued{query: w.dialect.write})
 		return nil
 	}
 	var err error

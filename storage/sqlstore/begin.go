@@ -27,14 +27,14 @@ const maxLater = 10_000
 // claimed is a run under a claim. It is not changed.
 type claimed struct {
 	n      int64
-	lane   int64  // 0 when no limit counts it
+	bucket int64  // 0 when no limit counts it
 	rest   ending // what the row says
 	has    parts  // in which tables there may be atoms
-	recent recent
+	recent inlineRecords
 }
 
 func claimedOf(row *runRow) *claimed {
-	return &claimed{n: row.N, lane: row.Lane, rest: row.ending(), has: row.Has, recent: row.Recent}
+	return &claimed{n: row.N, bucket: row.Lane, rest: row.ending(), has: row.Has, recent: row.Recent}
 }
 
 func (c *claims) put(id string, is *claimed) {
@@ -109,10 +109,10 @@ func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *fi
 	if alive || err != nil {
 		return nil, alive, err
 	}
-	if err := s.bury(ctx, w, owner); err != nil {
+	if err := s.evict(ctx, w, owner); err != nil {
 		return dead, false, err
 	}
-	_, err = w.exec(ctx, w.dialect.strike, owner)
+	_, err = w.exec(ctx, w.dialect.markDead, owner)
 	return dead, false, err
 }
 
@@ -132,7 +132,7 @@ func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	claim, snap, err := s.takeOver(ctx, run, true, 0)
 	if errors.Is(err, storage.ErrLimited) { // perhaps only by those who are dead
-		if err := s.buryDead(ctx); err != nil {
+		if err := s.evictDead(ctx); err != nil {
 			return claim, nil, failed(s.file, "read", err)
 		}
 		return s.takeOver(ctx, run, true, 0)
@@ -167,7 +167,7 @@ func (s *Store) takeOver(ctx context.Context, run string, limited bool, trial st
 // ahead reports whether an owner was last seen at a time that the server's clock has
 // not come to: the clock was set back since.
 func (s *Store) ahead(o *storage.Owner) bool {
-	return s.keeper != nil && o.ID != s.owner.ID && o.Seen.After(s.keeper.watch.now())
+	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.leaseRenewer.watch.now())
 }
 
 func (s *Store) begin(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
@@ -230,7 +230,7 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 		is   parts
 		read func() error
 	}{
-		{hasLetters, func() (err error) { snap.Letters, err = readLetters(ctx, s, row.N, row.ID); return err }},
+		{hasMessages, func() (err error) { snap.Messages, err = readMessages(ctx, s, row.N, row.ID); return err }},
 		{hasTokens, func() (err error) { snap.Tokens, err = readTokens(ctx, s, selectOpenTokens, row.N); return err }},
 		{hasTimers, func() (err error) { snap.Timers, err = readTimers(ctx, s, row.N, row.ID); return err }},
 	} {
@@ -246,7 +246,7 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 const releaseRun = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND wakeups = ?`
 
 // Release lets go of the run.
-func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
+func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	return s.update(ctx, &write{
 		runs: []string{claim.Run},
 		do: func(ctx context.Context, w *session) error {
@@ -257,18 +257,18 @@ func (s *Store) Release(ctx context.Context, claim storage.Claim, bell int64, du
 			if err != nil {
 				return err
 			}
-			done, err := w.exec(ctx, releaseRun, micros(due), row.N, claim.Fence, claim.ID, bell)
+			done, err := w.exec(ctx, releaseRun, micros(due), row.N, claim.Fence, claim.ID, wakeups)
 			switch {
 			case err != nil || done == 1:
 				return err
 			case row.Fence != claim.Fence || row.Claim != claim.ID || row.Owner == "":
 				return fmt.Errorf("%w: run %q", storage.ErrFenced, claim.Run)
 			default:
-				return storage.ErrRung
+				return storage.ErrNewMessages
 			}
 		},
-		then:  func() { s.claims.drop(claim.ID) },
-		rings: moves,
+		then:     func() { s.claims.drop(claim.ID) },
+		arrivals: moves,
 	})
 }
 
@@ -285,7 +285,7 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 			}
 			return err
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 	if dead != nil {
 		err = errors.Join(err, dead.Remove())

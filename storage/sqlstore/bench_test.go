@@ -154,7 +154,7 @@ func BenchmarkBegin(b *testing.B) {
 }
 
 // BenchmarkRang is an owner of 10,000 runs who asks which were rung when one
-// was, beside as many runs of nobody that have letters.
+// was, beside as many runs of nobody that have messages.
 func BenchmarkRang(b *testing.B) {
 	const runs = 10_000
 	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": storage.Memory()} {
@@ -165,25 +165,25 @@ func BenchmarkRang(b *testing.B) {
 					mine, other := fmt.Sprint(own, i), fmt.Sprint(own, "other-", i)
 					err := errors.Join(
 						s.Create(b.Context(), storage.Run{ID: mine}), s.Create(b.Context(), storage.Run{ID: other}),
-						s.Send(b.Context(), storage.Letter{Run: mine, Kind: "old"}, storage.Letter{Run: other, Kind: "old"}),
+						s.Send(b.Context(), storage.Message{Run: mine, Kind: "old"}, storage.Message{Run: other, Kind: "old"}),
 					)
 					if _, _, begun := s.Begin(b.Context(), mine); err != nil || begun != nil {
 						b.Error(err, begun)
 					}
 				}
 			})
-			_, now, err := s.Rang(b.Context(), 0)
+			_, now, err := s.RunsWithMessages(b.Context(), 0)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Send(b.Context(), storage.Letter{Run: own + "77", Kind: "new"}); err != nil {
+			if err := s.Send(b.Context(), storage.Message{Run: own + "77", Kind: "new"}); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				rung, _, err := s.Rang(b.Context(), now)
-				if err != nil || len(rung) != 1 || rung[0].Bell != 2 {
-					b.Fatal(rung, err)
+				changed, _, err := s.RunsWithMessages(b.Context(), now)
+				if err != nil || len(changed) != 1 || changed[0].Wakeups != 2 {
+					b.Fatal(changed, err)
 				}
 			}
 		})

@@ -174,6 +174,6 @@ func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) 
 		}
 		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
 		return err
-	}, rings: moves})
+	}, arrivals: moves})
 	return runs, jobs, err
 }

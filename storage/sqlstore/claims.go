@@ -59,7 +59,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 	if s.readOnly {
 		return nil, fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
-	if err := s.buryDead(ctx); err != nil {
+	if err := s.evictDead(ctx); err != nil {
 		return nil, err
 	}
 	if !s.jobsFound.Load() { // there may be none: an empty board costs no turn to write
@@ -84,7 +84,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 		return nil, err
 	}
 	for i := range c.jobs {
-		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.bell.last.Load() {
+		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.notifier.last.Load() {
 			s.writer.counts.found.Add(1)
 		}
 	}

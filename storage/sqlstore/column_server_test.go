@@ -25,7 +25,7 @@ func TestColumns(t *testing.T) {
 		"bytea":    {[]any{[]byte("a"), []byte(nil), nil, []byte{}}, [][]byte{[]byte("a"), nil, nil, {}}},
 	} {
 		of := columnTypes[name]
-		all := make([]posted, len(c.args))
+		all := make([]queued, len(c.args))
 		for i, arg := range c.args {
 			all[i].args = []any{arg}
 		}

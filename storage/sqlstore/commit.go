@@ -51,7 +51,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
-	number, makes, locks, takes := int64(0), 0, addressees(cp.Letters), false
+	number, makes, locks, takes := int64(0), 0, addressees(cp.Messages), false
 	switch {
 	case claim.Makes(cp):
 		if err := cp.Continues(claim.New); err != nil {
@@ -82,16 +82,16 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		runs: locks,
 		then: func() {
 			if c.crowded { // there may be a place now
-				one.rings = moves
+				one.arrivals = moves
 			}
 			switch {
 			case cp.Head.Release, c.before, c.limited != nil:
 				s.claims.drop(claim.ID)
 			default:
-				s.claims.put(claim.ID, &claimed{n: c.n, lane: c.lane, rest: c.rest, has: c.has, recent: c.turn.row})
+				s.claims.put(claim.ID, &claimed{n: c.n, bucket: c.bucket, rest: c.rest, has: c.has, recent: c.turn.row})
 			}
 		},
-		rings: ringsFor(cp),
+		arrivals: arrivalsFor(cp),
 	}
 	err := s.update(ctx, &one)
 	if err != nil {
@@ -103,11 +103,11 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// ringsFor returns who may wait for what the checkpoint makes.
-func ringsFor(cp *storage.Checkpoint) ring {
+// arrivalsFor returns who may wait for what the checkpoint makes.
+func arrivalsFor(cp *storage.Checkpoint) change {
 	h := &cp.Head
 	switch {
-	case len(cp.Children) > 0, len(cp.Letters) > 0, len(cp.Outbox) > 0 && h.Release, h.Release && (!h.State.Ended() || !h.Due.IsZero()):
+	case len(cp.Children) > 0, len(cp.Messages) > 0, len(cp.Outbox) > 0 && h.Release, h.Release && (!h.State.Ended() || !h.Due.IsZero()):
 		return moves
 	case cp.Job != nil && !cp.Job.State.Ended():
 		return posts
@@ -125,10 +125,10 @@ type commit struct {
 	known *claimed // nil when nothing is known
 	rest  ending
 
-	n    int64 // the run's number
-	lane int64 // 0 when no limit counts it
-	has  parts // in which tables there may be atoms
-	turn turnover
+	n      int64 // the run's number
+	bucket int64 // 0 when no limit counts it
+	has    parts // in which tables there may be atoms
+	turn   flush
 
 	before  bool                  // it was committed before
 	crowded bool                  // its end makes room, as limits count it
@@ -151,10 +151,10 @@ func (c *commit) look(ctx context.Context, w *session) error {
 		if err := w.get(ctx, &row, selectNewest, c.claim.Run); err != nil {
 			return notFound(err, "run", c.claim.Run)
 		}
-		newest = &claimed{n: row.N, lane: row.Lane, has: hasAtoms | hasSettled, recent: row.Recent}
+		newest = &claimed{n: row.N, bucket: row.Lane, has: hasAtoms | hasSettled, recent: row.Recent}
 	}
-	c.n, c.lane, c.has = newest.n, newest.lane, newest.has
-	c.crowded = c.lane != 0 && c.cp.Head.Release
+	c.n, c.bucket, c.has = newest.n, newest.bucket, newest.has
+	c.crowded = c.bucket != 0 && c.cp.Head.Release
 	var err error
 	c.turn, err = newest.recent.turn(&w.scratch, c.cp)
 	return err
@@ -190,7 +190,7 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 			return err
 		}
 	}
-	if c.turn, err = recent(nil).turn(&w.scratch, c.cp); err != nil {
+	if c.turn, err = inlineRecords(nil).turn(&w.scratch, c.cp); err != nil {
 		return err
 	}
 	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
@@ -220,7 +220,7 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 		return err
 	}
 	_, err = cp.Guard(&storage.Run{
-		Fence: row.Fence, ClaimID: row.Claim, Owner: row.Owner, Bell: row.Bell,
+		Fence: row.Fence, ClaimID: row.Claim, Owner: row.Owner, Wakeups: row.Wakeups,
 		Seq: row.Seq, Entries: row.Entries, Events: row.Events, Refs: row.Refs, Undos: row.Undos,
 	}, claim)
 	return err
@@ -228,7 +228,7 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 
 // writeContents writes all of a checkpoint but the run's row. It reports in which
 // tables there may be atoms now.
-func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *turnover, has parts) (parts, error) {
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *flush, has parts) (parts, error) {
 	for _, write := range [...]func() error{
 		func() error { return writeOrigin(ctx, w, n, cp) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
@@ -237,10 +237,10 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 		func() error { return writeUndo(ctx, w, n, cp) },
 		func() error { return writeTimers(ctx, w, n, cp.Timers) },
 		func() error { return writeTokens(ctx, w, n, cp.Tokens) },
-		func() error { return takeLetters(ctx, w, n, cp.Taken) },
+		func() error { return takeMessages(ctx, w, n, cp.Taken) },
 		func() error { return writeOutbox(ctx, w, run, cp.Outbox) },
 		func() error { return writeChildren(ctx, w, cp) },
-		func() error { return deliverAll(ctx, w, cp.Letters, true) },
+		func() error { return deliverAll(ctx, w, cp.Messages, true) },
 		func() error { return endJobOf(ctx, w, run, cp.Job) },
 	} {
 		if err := write(); err != nil {

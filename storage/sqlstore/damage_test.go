@@ -116,7 +116,7 @@ func clearError(t *testing.T, file string, err error) {
 		return
 	}
 	for _, known := range []error{
-		storage.ErrCorrupt, storage.ErrNotFound, storage.ErrExists, storage.ErrFenced, storage.ErrInvalid, storage.ErrGone, storage.ErrRung,
+		storage.ErrCorrupt, storage.ErrNotFound, storage.ErrExists, storage.ErrFenced, storage.ErrInvalid, storage.ErrGone, storage.ErrNewMessages,
 	} {
 		if errors.Is(err, known) {
 			return
@@ -141,8 +141,8 @@ func useAll(s *sqlstore.Store) error {
 		_, history := s.History(ctx, id, 0, 0)
 		_, undos := s.Undos(ctx, id, 0)
 		_, timers := s.RunTimers(ctx, id)
-		_, _, bell := s.Bell(ctx, id)
-		errs = append(errs, err, atoms, history, undos, timers, bell)
+		_, _, wakeups := s.Messages(ctx, id)
+		errs = append(errs, err, atoms, history, undos, timers, wakeups)
 		claim, snap, err := s.Begin(ctx, id)
 		if errs = append(errs, err); err != nil {
 			continue
@@ -153,7 +153,7 @@ func useAll(s *sqlstore.Store) error {
 			Atoms:   []storage.Atom{{Path: "new"}},
 			History: []storage.Entry{{Seq: r.Entries + 1, Path: "new"}},
 			Push:    []storage.Undo{{N: r.Undos + 1, Path: "new"}},
-		}), s.Send(ctx, storage.Letter{Run: id, Key: "new"}), s.Release(ctx, claim, r.Bell+1, at(1)))
+		}), s.Send(ctx, storage.Message{Run: id, Key: "new"}), s.Release(ctx, claim, r.Wakeups+1, at(1)))
 	}
 	_, jobs := s.JobList(ctx, storage.JobQuery{})
 	_, outgoing := s.Outgoing(ctx, at(100), 0)

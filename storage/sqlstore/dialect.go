@@ -21,24 +21,24 @@ type dialect struct {
 	share    string                    // keeps limits as they are until the transaction ends; "" where writers are alone
 	alter    string                    // waits for those who keep them so, and keeps others from it
 	numbers  string                    // asks for so many numbers of new runs; "" where those are given in passing
-	rang     string                    // asks how far the letters have come that can be seen
+	rang     string                    // asks how far the messages have come that can be seen
 	owners   string                    // lists the owners
 	skip     string                    // ends a query that locks what it selects, but for what others have locked
 	plain    string                    // claims jobs, see claimPlain
-	strike   string                    // says that an owner is dead, unless it has shown itself since
+	markDead string                    // says that an owner is dead, unless it has shown itself since
 	patience time.Duration             // how long one answer is waited for; 0 where the database is at hand
 }
 
 // fileDialect is SQLite's: one writer at a time, who has the whole file.
 var fileDialect = &dialect{
-	driver: "sqlite",
-	spell:  func(query string) string { return query },
-	write:  "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
-	view:   "BEGIN",
-	rang:   `SELECT coalesce(max(arrival), 0) FROM messages`,
-	plain:  claimPlainOf(`IN (` + firstPlain + `)`),
-	owners: `SELECT id, host, pid, started, seen FROM owners`,
-	strike: `DELETE FROM owners WHERE id = ?`,
+	driver:   "sqlite",
+	spell:    func(query string) string { return query },
+	write:    "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
+	view:     "BEGIN",
+	rang:     `SELECT coalesce(max(arrival), 0) FROM messages`,
+	plain:    claimPlainOf(`IN (` + firstPlain + `)`),
+	owners:   `SELECT id, host, pid, started, seen FROM owners`,
+	markDead: `DELETE FROM owners WHERE id = ?`,
 }
 
 // serverDialect is PostgreSQL's: many writers, who exclude each other by locks on
@@ -59,9 +59,9 @@ var serverDialect = &dialect{
 	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
 	owners: `SELECT id, host, pid, started, seen, machine, lease, clock.now AS clock, lease > clock.now AS leased
 FROM owners, (SELECT ` + serverClock + ` AS now) clock`,
-	skip:   ` FOR UPDATE SKIP LOCKED`,
-	plain:  claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
-	strike: `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
+	skip:     ` FOR UPDATE SKIP LOCKED`,
+	plain:    claimPlainOf(`= ANY (ARRAY(` + firstPlain + ` FOR UPDATE SKIP LOCKED))`), // as an array, or all rows may be read to find those
+	markDead: `UPDATE owners SET lease = 0 WHERE id = ? AND lease = ?`,
 }
 
 // atTime returns a statement in which a mark, the last of its arguments, is the time by

@@ -13,7 +13,7 @@
 //     cut (WAL, synchronous=FULL). One that did not return is there as a whole or
 //     not at all.
 //   - Any number of processes on one machine may use one file. They take turns
-//     to write, and hear of each other's letters within 50 ms.
+//     to write, and hear of each other's messages within 50 ms.
 //   - An owner is alive as long as its process: the runs of one that died, however
 //     it died, can be taken over at once.
 //   - Commits that are ready at the same time share one transaction; one that

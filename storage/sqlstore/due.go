@@ -61,7 +61,7 @@ func (a *dueAsk) args(limit int) []any {
 
 // Due loads runs that want to be driven.
 func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
-	if err := s.buryDead(ctx); err != nil {
+	if err := s.evictDead(ctx); err != nil {
 		return nil, time.Time{}, failed(s.place, "read", err)
 	}
 	ask, err := dueAskOf(&q)
@@ -107,7 +107,7 @@ func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time
 	}
 	if len(limits) > 0 {
 		var more []runRow
-		if more, next, err = dueInLanes(ctx, r, limits, a); err != nil {
+		if more, next, err = dueInBuckets(ctx, r, limits, a); err != nil {
 			return nil, next, err
 		}
 		rows = append(rows, more...)

@@ -139,13 +139,13 @@ type dump struct {
 }
 
 type runDump struct {
-	Run     storage.Run
-	Atoms   []storage.Atom
-	History []storage.Entry
-	Undos   []storage.Undo
-	Timers  []storage.TimerRow
-	Bell    int64
-	Letters []storage.Letter
+	Run      storage.Run
+	Atoms    []storage.Atom
+	History  []storage.Entry
+	Undos    []storage.Undo
+	Timers   []storage.TimerRow
+	Wakeups  int64
+	Messages []storage.Message
 }
 
 func (d *dump) text(t *testing.T) []byte {
@@ -186,7 +186,7 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 			note(err)
 			r.Timers, err = s.RunTimers(ctx, run.ID)
 			note(err)
-			r.Bell, r.Letters, err = s.Bell(ctx, run.ID)
+			r.Wakeups, r.Messages, err = s.Messages(ctx, run.ID)
 			note(err)
 		}
 		d.Runs = append(d.Runs, r)
@@ -262,8 +262,8 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 		State: states.FlowSuspended, Hold: true, Started: at(2), Time: at(3), Release: true, Memory: atom.MustEncode([]int{1, 2}),
 	}}))
 	must(s.Send(ctx,
-		storage.Letter{Run: "held", Kind: "signal", Path: "A", Incarnation: 2, Name: "go", Key: "k1", Body: atom.MustEncode("now"), Sent: at(4)},
-		storage.Letter{Run: "held", Kind: "cancel", Sent: at(4)},
+		storage.Message{Run: "held", Kind: "signal", Path: "A", Incarnation: 2, Name: "go", Key: "k1", Body: atom.MustEncode("now"), Sent: at(4)},
+		storage.Message{Run: "held", Kind: "cancel", Sent: at(4)},
 	))
 	fillRunning(t, s)
 	claim, _, err = s.Begin(ctx, "over")
@@ -280,7 +280,7 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 			{ID: "o2", Target: "bus"},
 		},
 		Children: []storage.Run{{ID: "child", Flow: "leg", Parent: "over", Root: "over", Depth: 1, Created: at(6), Due: at(6)}},
-		Letters:  []storage.Letter{{Run: "waiting", Kind: "event", Name: "ended", Body: big("letter"), Sent: at(6)}},
+		Messages: []storage.Message{{Run: "waiting", Kind: "event", Name: "ended", Body: big("letter"), Sent: at(6)}},
 	}))
 	for i, job := range []storage.Job{
 		{ID: "j-free", Run: "later", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Labels: map[string]string{"gpu": "yes"}, Priority: 3},

@@ -73,7 +73,7 @@ func (c *commit) taken() []any {
 }
 
 // countArgs are the arguments of countRun, with room for those of the other parts.
-func countArgs(w *session, cp *storage.Checkpoint, newest recent) []any {
+func countArgs(w *session, cp *storage.Checkpoint, newest inlineRecords) []any {
 	h := &cp.Head
 	return append(w.room(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
 		h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
@@ -105,7 +105,7 @@ func counted(cp *storage.Checkpoint) []any {
 // begin takes the run over, or lets it be nobody's still, and writes its row.
 func (c *commit) begin(ctx context.Context, w *session) error {
 	args := append(c.rest.args(countArgs(w, c.cp, c.turn.row)), c.taken()...)
-	args = append(args, c.n, c.claim.Fence-1, c.claim.Bell, c.cp.Head.Seq)
+	args = append(args, c.n, c.claim.Fence-1, c.claim.Wakeups, c.cp.Head.Seq)
 	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
 }
 
@@ -117,7 +117,7 @@ func (c *commit) writeHead(ctx context.Context, w *session) error {
 		query, args = turnRun, c.rest.args(args)
 	}
 	if h.Release {
-		query, args = leaveRun, append(args, h.Bell, micros(h.Due), micros(time.Now()))
+		query, args = leaveRun, append(args, h.Wakeups, micros(h.Due), micros(time.Now()))
 	}
 	args = append(args, c.n, c.claim.Fence, c.claim.ID, h.Seq)
 	return w.post(ctx, passed, query, append(args, counted(c.cp)...)...)
@@ -134,7 +134,7 @@ func passed(rows int64) error {
 // writeStep writes the checkpoint of a Step, which was judged.
 func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
 	rest := endingOf(&cp.Head)
-	turn, err := recent(row.Recent).turn(&w.scratch, cp)
+	turn, err := inlineRecords(row.Recent).turn(&w.scratch, cp)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if err != nil {
 			return err
 		}
-		count, lines, _, err := recent(row.Recent).history()
+		count, lines, _, err := inlineRecords(row.Recent).history()
 		if err != nil {
 			return err
 		}

@@ -164,8 +164,8 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 	return int(purged), nil
 }
 
-// ringOf returns who may wait for the end of a claim.
-func ringOf(end *storage.JobEnd) ring {
+// arrivalOf returns who may wait for the end of a claim.
+func arrivalOf(end *storage.JobEnd) change {
 	if end.State.Ended() { // nobody waits on the board for one that has ended
 		return nobody
 	}
@@ -177,8 +177,8 @@ func ringOf(end *storage.JobEnd) ring {
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.update(ctx, &write{
-			do:    func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
-			rings: posts,
+			do:       func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
+			arrivals: posts,
 		})
 	}
 	if err := states.Check(states.JobClaimed, end.State); err != nil {
@@ -199,7 +199,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 				}
 				return jobLost(ctx, w, end.Job)
 			},
-			rings: ringOf(&end), again: true,
+			arrivals: arrivalOf(&end), again: true,
 		})
 		switch {
 		case errors.Is(err, storage.ErrUnsure) && !errors.Is(err, ErrBroken) && try < conflictTries:

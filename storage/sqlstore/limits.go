@@ -25,31 +25,31 @@ const (
 ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.rate, per = excluded.per`
 	deleteLimit = `DELETE FROM limits WHERE flow = ? AND label = ?`
 
-	laneFields = `l.n, l.flow, l.labels`
+	bucketFields = `l.n, l.flow, l.labels`
 	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own; that
 	// hides the owner behind the number, or a server may begin with all runs that have none.
-	selectTraffic = `SELECT ` + laneFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
-WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + laneFields
-	selectSoon = `SELECT ` + laneFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN buckets l ON l.n = r.bucket
-WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + laneFields
-	// selectLanes jumps from lane to lane in which runs are due at some time.
-	selectLanes = `WITH RECURSIVE waiting (n) AS (
+	selectTraffic = `SELECT ` + bucketFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
+WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + bucketFields
+	selectSoon = `SELECT ` + bucketFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN buckets l ON l.n = r.bucket
+WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + bucketFields
+	// selectBuckets jumps from lane to lane in which runs are due at some time.
+	selectBuckets = `WITH RECURSIVE waiting (n) AS (
   SELECT min(bucket) FROM runs WHERE bucket IS NOT NULL AND due IS NOT NULL
   UNION ALL SELECT (SELECT min(bucket) FROM runs WHERE bucket > waiting.n AND bucket IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
 )
-SELECT ` + laneFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND due IS NOT NULL) AS due FROM waiting JOIN buckets l ON l.n = waiting.n`
-	selectLane = `SELECT ` + laneFields + ` FROM buckets l WHERE l.n = ?`
-	laneNumber = `SELECT n FROM buckets WHERE flow = ? AND labels = ?`
-	insertLane = `INSERT INTO buckets (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
-	setLane    = `UPDATE runs SET bucket = ? WHERE n = ?`
+SELECT ` + bucketFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND due IS NOT NULL) AS due FROM waiting JOIN buckets l ON l.n = waiting.n`
+	selectBucket = `SELECT ` + bucketFields + ` FROM buckets l WHERE l.n = ?`
+	bucketNumber = `SELECT n FROM buckets WHERE flow = ? AND labels = ?`
+	insertBucket = `INSERT INTO buckets (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
+	setBucket    = `UPDATE runs SET bucket = ? WHERE n = ?`
 
-	clearLanes       = `UPDATE runs SET bucket = NULL WHERE bucket IS NOT NULL`
-	deleteLanes      = `DELETE FROM buckets`
+	clearBuckets     = `UPDATE runs SET bucket = NULL WHERE bucket IS NOT NULL`
+	deleteBuckets    = `DELETE FROM buckets`
 	selectUnfinished = `SELECT o.n, o.flow FROM origins o JOIN runs r ON r.n = o.n WHERE o.n > ? AND r.ended IS NULL ORDER BY o.n LIMIT ? + 0`
 )
 
-// laneRow is a lane, with what was asked about it.
-type laneRow struct {
+// bucketRow is a lane, with what was asked about it.
+type bucketRow struct {
 	N      int64
 	Flow   string
 	Labels string
@@ -57,12 +57,12 @@ type laneRow struct {
 	Due    moment
 }
 
-func (l *laneRow) lane() (*storage.Lane, error) {
-	lane := &storage.Lane{Flow: l.Flow}
-	if err := json.Unmarshal([]byte(l.Labels), &lane.Labels); err != nil {
+func (l *bucketRow) bucket() (*storage.Bucket, error) {
+	bucket := &storage.Bucket{Flow: l.Flow}
+	if err := json.Unmarshal([]byte(l.Labels), &bucket.Labels); err != nil {
 		return nil, fmt.Errorf("%w: lane %d: %w", storage.ErrCorrupt, l.N, err)
 	}
-	return lane, nil
+	return bucket, nil
 }
 
 // readLimits returns all limits. Within one transaction they are read once.
@@ -107,37 +107,37 @@ func keptLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 }
 
 // count adds what a query counts.
-func count(ctx context.Context, s *session, t *storage.Traffic, query string, args ...any) error {
-	var rows []laneRow
+func count(ctx context.Context, s *session, t *storage.LimiterState, query string, args ...any) error {
+	var rows []bucketRow
 	if err := s.all(ctx, &rows, query, args...); err != nil {
 		return err
 	}
 	for i := range rows {
-		lane, err := rows[i].lane()
+		bucket, err := rows[i].bucket()
 		if err != nil {
 			return err
 		}
-		t.Take(lane, rows[i].Runs)
+		t.Take(bucket, rows[i].Runs)
 	}
 	return nil
 }
 
 // full returns the limit that lets no further run of the lane be driven than
 // that of the number; nil when there is none.
-func full(ctx context.Context, s *session, limits []storage.Limit, run string, n, lane int64) (*storage.LimitedError, error) {
-	var row laneRow
-	err := s.get(ctx, &row, selectLane, lane)
+func full(ctx context.Context, s *session, limits []storage.Limit, run string, n, bucket int64) (*storage.LimitedError, error) {
+	var row bucketRow
+	err := s.get(ctx, &row, selectBucket, bucket)
 	if errors.Is(err, storage.ErrNotFound) { // the limits have changed since
 		return nil, nil //nolint:nilnil // no limit is known to count it
 	}
 	if err != nil {
 		return nil, err
 	}
-	is, err := row.lane()
+	is, err := row.bucket()
 	if err != nil {
 		return nil, err
 	}
-	t := storage.NewTraffic(limits)
+	t := storage.NewLimiterState(limits)
 	err = count(ctx, s, t, selectTraffic, n)
 	return t.Full(run, is), err
 }
@@ -153,15 +153,15 @@ func heldLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 
 // admit returns a *storage.LimitedError when there is no place for a run of the
 // lane. Nothing is written before.
-func admit(ctx context.Context, w *session, run string, n, lane int64) error {
-	if lane == 0 {
+func admit(ctx context.Context, w *session, run string, n, bucket int64) error {
+	if bucket == 0 {
 		return nil
 	}
 	limits, err := heldLimits(ctx, w)
 	if err != nil {
 		return err
 	}
-	limited, err := full(ctx, w, limits, run, n, lane)
+	limited, err := full(ctx, w, limits, run, n, bucket)
 	if limited != nil && err == nil {
 		return limited
 	}
@@ -175,16 +175,16 @@ func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.Limite
 	if err != nil {
 		return nil, err
 	}
-	lane, counted := storage.NewTraffic(limits).Lane(run.Flow, run.Labels)
+	bucket, counted := storage.NewLimiterState(limits).Bucket(run.Flow, run.Labels)
 	if !counted {
 		return nil, nil //nolint:nilnil // no limit counts it
 	}
 	if limits, err = heldLimits(ctx, w); err != nil {
 		return nil, err
 	}
-	t := storage.NewTraffic(limits)
+	t := storage.NewLimiterState(limits)
 	err = count(ctx, w, t, selectTraffic, 0)
-	return t.Full(run.ID, &lane), err
+	return t.Full(run.ID, &bucket), err
 }
 
 // admit lets a claim begin if there is a place for its run.
@@ -192,7 +192,7 @@ func (c *commit) admit(ctx context.Context, w *session) error {
 	if c.cp.Head.Release {
 		return nil
 	}
-	return admit(ctx, w, c.claim.Run, c.n, c.lane)
+	return admit(ctx, w, c.claim.Run, c.n, c.bucket)
 }
 
 // assign puts a run into its lane, if a limit counts it.
@@ -201,54 +201,54 @@ func assign(ctx context.Context, w *session, n int64, flow string, labels map[st
 	if err != nil {
 		return err
 	}
-	lane, counted := storage.NewTraffic(limits).Lane(flow, labels)
+	bucket, counted := storage.NewLimiterState(limits).Bucket(flow, labels)
 	if !counted {
 		return nil
 	}
-	text, err := json.Marshal(lane.Labels) // members in order
+	text, err := json.Marshal(bucket.Labels) // members in order
 	if err != nil {
 		return err
 	}
 	var number int64
-	err = w.get(ctx, &number, laneNumber, lane.Flow, string(text))
+	err = w.get(ctx, &number, bucketNumber, bucket.Flow, string(text))
 	if errors.Is(err, storage.ErrNotFound) {
-		_, number, err = w.insert(ctx, insertLane, lane.Flow, string(text))
+		_, number, err = w.insert(ctx, insertBucket, bucket.Flow, string(text))
 	}
 	if err != nil {
 		return err
 	}
-	_, err = w.exec(ctx, setLane, number, n)
+	_, err = w.exec(ctx, setBucket, number, n)
 	return err
 }
 
-// dueInLanes returns the runs that are due in lanes with room, first those of the
+// dueInBuckets returns the runs that are due in lanes with room, first those of the
 // lane in which one has waited longest, and when the next run is due in any lane.
-func dueInLanes(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
-	t := storage.NewTraffic(limits)
+func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
+	t := storage.NewLimiterState(limits)
 	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
 		return nil, next, err
 	}
 	if err := count(ctx, r, t, selectSoon, ask.except); err != nil {
 		return nil, next, err
 	}
-	var lanes []laneRow
-	if err := r.all(ctx, &lanes, selectLanes); err != nil {
+	var buckets []bucketRow
+	if err := r.all(ctx, &buckets, selectBuckets); err != nil {
 		return nil, next, err
 	}
-	slices.SortFunc(lanes, func(a, b laneRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
-	for i := range lanes {
-		l := &lanes[i]
+	slices.SortFunc(buckets, func(a, b bucketRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
+	for i := range buckets {
+		l := &buckets[i]
 		if at := l.Due.time(); at.After(ask.by) {
 			if next.IsZero() {
 				next = at
 			}
 			break
 		}
-		lane, err := l.lane()
+		bucket, err := l.bucket()
 		if err != nil {
 			return nil, next, err
 		}
-		room := min(t.Room(lane), ask.limit-len(due))
+		room := min(t.Room(bucket), ask.limit-len(due))
 		if room == 0 || ask.flow != "" && ask.flow != l.Flow {
 			continue
 		}
@@ -256,7 +256,7 @@ func dueInLanes(ctx context.Context, r *session, limits []storage.Limit, ask *du
 		if err := r.all(ctx, &rows, selectDueIn, append(ask.args(room), l.N)...); err != nil {
 			return nil, next, err
 		}
-		t.Take(lane, len(rows))
+		t.Take(bucket, len(rows))
 		due = append(due, rows...)
 	}
 	return due, next, nil
@@ -293,13 +293,13 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 			}
 			return assignAll(ctx, w)
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 }
 
 // assignAll puts all runs that have not ended into their lanes.
 func assignAll(ctx context.Context, w *session) error {
-	for _, query := range []string{clearLanes, deleteLanes} {
+	for _, query := range []string{clearBuckets, deleteBuckets} {
 		if _, err := w.exec(ctx, query); err != nil {
 			return err
 		}

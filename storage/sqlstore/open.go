@@ -20,33 +20,33 @@ import (
 // A Store keeps runs in a SQLite database. It is safe for use by many
 // goroutines, beside other stores on the same file in this process or others.
 type Store struct {
-	place     string // what failed messages name: the file, or the server and its database
-	dialect   *dialect
-	file      string  // "" on a server
-	server    *server // nil for a file
-	readOnly  bool
-	steps     fs.FS // the migrations
-	shared    bool  // a new file is for all who may write to its folder
-	log       hclog.Logger
-	lease     time.Duration
-	owner     storage.Owner
-	lock      *filelock.Lock // the owner's
-	turns     *turnstile
-	files     *site    // what the file and those beside it were when they were opened; nil until then, and on a server
-	db        *sqlx.DB // for writing
-	writer    *writer
-	readers   *readers
-	wal       *checkpointer // nil on a server
-	keeper    *keeper       // nil for a file
-	bell      *bell
-	claims    claims
-	rising    sync.Mutex
-	jobsFound atomic.Bool  // when they were claimed last
-	rated     atomic.Bool  // there were rates when jobs were claimed last
-	buried    atomic.Int64 // how often the owner was taken for dead
-	mourned   atomic.Int64 // owners that were found dead
-	closing   sync.Once
-	closed    error
+	place        string // what failed messages name: the file, or the server and its database
+	dialect      *dialect
+	file         string  // "" on a server
+	server       *server // nil for a file
+	readOnly     bool
+	steps        fs.FS // the migrations
+	shared       bool  // a new file is for all who may write to its folder
+	log          hclog.Logger
+	lease        time.Duration
+	owner        storage.Owner
+	lock         *filelock.Lock // the owner's
+	turns        *writeQueue
+	files        *site    // what the file and those beside it were when they were opened; nil until then, and on a server
+	db           *sqlx.DB // for writing
+	writer       *writer
+	readers      *readers
+	wal          *checkpointer // nil on a server
+	leaseRenewer *leaseRenewer // nil for a file
+	notifier     *notifier
+	claims       claims
+	rising       sync.Mutex
+	jobsFound    atomic.Bool  // when they were claimed last
+	rated        atomic.Bool  // there were rates when jobs were claimed last
+	evictions    atomic.Int64 // how often the owner was taken for dead
+	deaths       atomic.Int64 // owners that were found dead
+	closing      sync.Once
+	closed       error
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -84,7 +84,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 		return nil, failed(file, "open", err)
 	}
 	if s.readOnly {
-		s.bell = newBell(nil)
+		s.notifier = newNotifier(nil)
 		s.readers, err = openReaders(file, mode)
 		return s, err
 	}
@@ -225,16 +225,16 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {
 		return err
 	}
-	s.bell = newBell(s.writer)
-	s.writer.ring = s.bell.rang
-	s.bell.changed(ctx) // what is there already is no news
+	s.notifier = newNotifier(s.writer)
+	s.writer.waiting = s.notifier.notify
+	s.notifier.changed(ctx) // what is there already is no news
 	if s.owner, s.lock, err = s.newOwner(); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
 	if err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
 		return err
 	}
-	if err := s.buryDead(ctx); err != nil {
+	if err := s.evictDead(ctx); err != nil {
 		return err
 	}
 	return s.sweep()
@@ -256,7 +256,7 @@ func (s *Store) openGates() error {
 	}
 	like, err := s.likeness()
 	if err == nil {
-		s.turns, err = newTurnstile(&obstacle{s.file, s.log}, like)
+		s.turns, err = newWriteQueue(&obstacle{s.file, s.log}, like)
 	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
@@ -312,11 +312,11 @@ const farewell = 5 * time.Second
 // release undoes what open did, as far as it came.
 func (s *Store) release(ctx context.Context) error {
 	var errs []error
-	if s.bell != nil {
-		s.bell.close()
+	if s.notifier != nil {
+		s.notifier.close()
 	}
-	if s.keeper != nil {
-		s.keeper.close()
+	if s.leaseRenewer != nil {
+		s.leaseRenewer.close()
 	}
 	if s.writer != nil && s.owner.ID != "" {
 		ctx, cancel := context.WithTimeout(ctx, farewell)

@@ -224,7 +224,7 @@ func TestReadOnly(t *testing.T) {
 		if _, _, err := r.Begin(t.Context(), "a"); !errors.Is(err, sqlstore.ErrReadOnly) {
 			t.Errorf("Begin: %v", err)
 		}
-		if err := r.Send(t.Context(), storage.Letter{Run: "a"}); !errors.Is(err, sqlstore.ErrReadOnly) {
+		if err := r.Send(t.Context(), storage.Message{Run: "a"}); !errors.Is(err, sqlstore.ErrReadOnly) {
 			t.Errorf("Send: %v", err)
 		}
 		if _, err := r.ClaimJobs(t.Context(), storage.JobClaim{}); !errors.Is(err, sqlstore.ErrReadOnly) {

@@ -68,7 +68,7 @@ const isRegistered = `SELECT count(*) FROM owners WHERE id = ?`
 
 // rise makes the owner known again if it was taken for dead, because its lock was
 // taken away.
-func (s *Store) rise(ctx context.Context) error {
+func (s *Store) reregister(ctx context.Context) error {
 	s.rising.Lock()
 	defer s.rising.Unlock()
 	known := 0
@@ -98,15 +98,15 @@ func (s *Store) rise(ctx context.Context) error {
 		},
 		then: func() {
 			if risen {
-				s.buried.Add(1)
-				s.bell.sound()
+				s.evictions.Add(1)
+				s.notifier.sound()
 			}
 		},
 	})
 }
 
-// Buried returns how often this store's owner was taken for dead.
-func (s *Store) Buried() int64 { return s.buried.Load() }
+// Evictions returns how often this store's owner was taken for dead.
+func (s *Store) Evictions() int64 { return s.evictions.Load() }
 
 type ownerRow struct {
 	ID      string
@@ -172,17 +172,17 @@ func (s *Store) dies(ctx context.Context, w *session) error {
 	if err := free(ctx, w, s.owner.ID); err != nil {
 		return err
 	}
-	if s.keeper != nil {
-		return s.keeper.resign(ctx, w)
+	if s.leaseRenewer != nil {
+		return s.leaseRenewer.resign(ctx, w)
 	}
-	_, err := w.exec(ctx, w.dialect.strike, s.owner.ID)
+	_, err := w.exec(ctx, w.dialect.markDead, s.owner.ID)
 	return err
 }
 
-// buryDead frees what all dead owners had.
-func (s *Store) buryDead(ctx context.Context) error {
-	if s.keeper != nil {
-		return s.buryExpired(ctx)
+// evictDead frees what all dead owners had.
+func (s *Store) evictDead(ctx context.Context) error {
+	if s.leaseRenewer != nil {
+		return s.evictExpired(ctx)
 	}
 	var rows []ownerRow
 	err := s.readers.glance(ctx, func(r *session) error {
@@ -200,10 +200,10 @@ func (s *Store) buryDead(ctx context.Context) error {
 			continue
 		}
 		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
-			if err := s.bury(ctx, w, row.ID); err != nil {
+			if err := s.evict(ctx, w, row.ID); err != nil {
 				return err
 			}
-			_, err := w.exec(ctx, w.dialect.strike, row.ID)
+			_, err := w.exec(ctx, w.dialect.markDead, row.ID)
 			return err
 		}})
 		if err := errors.Join(err, remove(dead)); err != nil {

@@ -48,9 +48,9 @@ func TestPlans(t *testing.T) {
 	}
 	at := func(query, mark string) string { query, _ = serverDialect.atTime(query, mark); return query }
 	for _, query := range []string{
-		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectBell, takeRun, releaseRun,
-		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectLanes, selectTimers,
-		serverRung, ringRun, insertLetter, selectLetters, deleteLetter,
+		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectWakeups, takeRun, releaseRun,
+		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectBuckets, selectTimers,
+		serverChanged, wakeRun, insertMessage, selectMessages, deleteMessage,
 		at(jobsDue, "?1"), at(jobsAbandoned, "?1"), at(anyFree, "?1"), at(serverDialect.plain, "?6"), claimedSo,
 		serverDialect.owners + selectExpired, freeRuns, freeJobs, selectLabeled, countBorn, selectBorn, forgetFamily,
 	} {
@@ -141,7 +141,7 @@ func TestUsersPlanning(t *testing.T) {
 		if users != want.users {
 			t.Errorf("%q: a user's statements are planned with enable_seqscan %s; want %s", given, users, want.users)
 		}
-		for range lanesApart { // each of them, or the same
+		for range bucketsApart { // each of them, or the same
 			var ebb string
 			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.get(ctx, &ebb, ask) }}); err != nil {
 				t.Fatal(err)

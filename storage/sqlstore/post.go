@@ -46,7 +46,7 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 		do: func(ctx context.Context, w *session) error {
 			return w.post(ctx, func(made int64) error { return jobExists(made, job.ID) }, insertJob, args...)
 		},
-		rings: posts,
+		arrivals: posts,
 	})
 }
 

@@ -403,10 +403,10 @@ func TestRungByAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, file)
 	defer shut(t, s)
-	rung := s.Rung()
+	changed := s.Changed()
 	start(t, "hold", file, "")
 	select {
-	case <-rung:
+	case <-changed:
 	case <-time.After(5 * time.Minute):
 		t.Error("not rung")
 	}
@@ -424,7 +424,7 @@ func TestOwnCommitsDoNotRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rung := s.Rung()
+	changed := s.Changed()
 	for deadline := time.Now().Add(200 * time.Millisecond); time.Now().Before(deadline); {
 		r, err := s.Run(t.Context(), "a")
 		if err != nil {
@@ -435,12 +435,12 @@ func TestOwnCommitsDoNotRing(t *testing.T) {
 		}
 	}
 	select {
-	case <-rung:
+	case <-changed:
 		t.Error("rung by the store's own commits")
 	default:
 	}
-	if err := s.Send(t.Context(), storage.Letter{Run: "a"}); err != nil {
+	if err := s.Send(t.Context(), storage.Message{Run: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	<-rung
+	<-changed
 }

@@ -185,7 +185,7 @@ var fixtureFlows = []fixtureFlow{
 		states.FlowSuccess,
 		func(t *testing.T, s storage.Store, id string) {
 			t.Helper()
-			if err := s.Send(t.Context(), storage.Letter{Run: id, Kind: "signal", Name: "go", Body: atom.MustEncode("x")}); err != nil {
+			if err := s.Send(t.Context(), storage.Message{Run: id, Kind: "signal", Name: "go", Body: atom.MustEncode("x")}); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -43,7 +43,7 @@ type runRow struct {
 	Fence     int64  `db:"fence"`
 	Claim     string `db:"claim"`
 	Owner     string `db:"owner"`
-	Bell      int64  `db:"wakeups"`
+	Wakeups   int64  `db:"wakeups"`
 	Due       moment `db:"due"`
 	Lane      int64  `db:"bucket"`
 	State     uint8  `db:"state"`
@@ -74,7 +74,7 @@ const (
 	hasLabels parts = 1 << iota
 	hasAtoms
 	hasSettled
-	hasLetters
+	hasMessages
 	hasTokens // open ones
 	hasTimers
 )
@@ -150,7 +150,7 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 		Failure: failure, Attrs: r.Attrs,
 		Created: r.Created.time(), Started: r.Started.time(), Updated: r.Updated.time(), Ended: r.Ended.time(),
 		Seq: r.Seq, Entries: r.Entries, Events: r.Events, Refs: r.Refs, Undos: r.Undos, Growth: r.growth(), Memory: r.Memory, Lost: r.Lost,
-		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Bell: r.Bell, Due: r.Due.time(),
+		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Wakeups: r.Wakeups, Due: r.Due.time(),
 		Suspicion: storage.Suspicion{Proof: r.Proof, Trial: storage.Trial(r.Trial), Died: r.Died.time(), By: by},
 	}
 	payload := payloadsOf(ctx, s, r.N)
@@ -286,7 +286,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 			_, err := createRun(ctx, w, &run, nil)
 			return err
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 }
 
@@ -324,7 +324,7 @@ func (s *Store) Run(ctx context.Context, id string) (run storage.Run, err error)
 // Runs lists runs.
 func (s *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
 	if !q.Due.IsZero() && !s.readOnly {
-		if err := s.buryDead(ctx); err != nil {
+		if err := s.evictDead(ctx); err != nil {
 			return nil, err
 		}
 	}

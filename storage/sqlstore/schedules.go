@@ -101,7 +101,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
 			return err
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 }
 
@@ -136,7 +136,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 			}
 			return nil
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 }
 

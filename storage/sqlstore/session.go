@@ -21,29 +21,29 @@ import (
 // A session is a connection with the statements prepared on it, each once. It
 // is for one goroutine at a time.
 type session struct {
-	conn      *sqlx.Conn
-	dialect   *dialect
-	prepared  map[string]statement
-	direct    map[string]directStmt // on SQLite: those that are only executed, see directly
-	values    []driver.NamedValue   // of the one that is being executed
-	args      []any                 // see room
-	texts     map[string]string     // of statements that were sent together, as they are spelt
-	posted    []posted              // not sent yet
-	wrong     error                 // of what was sent in this transaction: it can only be undone
-	held      []string              // runs whose rows this transaction has locked
-	guestPath string                // on a server: the search path of users' own statements
-	guestIdle string                // and how long their transactions may do nothing; "" as long as all others
-	freed     bool                  // jobs whose time has come were looked for in this transaction
-	moment    time.Time             // in which it is, by the database's clock; zero when it was not asked
-	heard     bool                  // the database has answered in this transaction
-	many      bool                  // several writes share this transaction
-	numbers   []int64               // that runs will have which it makes
-	limits    []storage.Limit       // as this transaction has read them; nil when it has not
-	born      map[string]int64      // runs that this transaction has created, by their roots
-	changed   int64                 // rows changed so far
-	pages     int64                 // about so many pages of the WAL were filled
-	written   int64                 // bytes in the arguments of what changed rows
-	scratch   scratch
+	conn       *sqlx.Conn
+	dialect    *dialect
+	prepared   map[string]statement
+	direct     map[string]directStmt // on SQLite: those that are only executed, see directly
+	values     []driver.NamedValue   // of the one that is being executed
+	args       []any                 // see room
+	texts      map[string]string     // of statements that were sent together, as they are spelt
+	posted     []queued              // not sent yet
+	wrong      error                 // of what was sent in this transaction: it can only be undone
+	held       []string              // runs whose rows this transaction has locked
+	userTxPath string                // on a server: the search path of users' own statements
+	userTxIdle string                // and how long their transactions may do nothing; "" as long as all others
+	freed      bool                  // jobs whose time has come were looked for in this transaction
+	moment     time.Time             // in which it is, by the database's clock; zero when it was not asked
+	heard      bool                  // the database has answered in this transaction
+	many       bool                  // several writes share this transaction
+	numbers    []int64               // that runs will have which it makes
+	limits     []storage.Limit       // as this transaction has read them; nil when it has not
+	born       map[string]int64      // runs that this transaction has created, by their roots
+	changed    int64                 // rows changed so far
+	pages      int64                 // about so many pages of the WAL were filled
+	written    int64                 // bytes in the arguments of what changed rows
+	scratch    scratch
 }
 
 // A statement lives as long as its session. SQLite prepares one anew for each
@@ -139,7 +139,7 @@ func (s *session) result(ctx context.Context, query string, args []any) (driver.
 		return s.directly(ctx, query, args)
 	}
 	var rows int64
-	err := s.exchange(ctx, &posted{query: query, args: args, check: func(n int64) error { rows = n; return nil }}, false)
+	err := s.exchange(ctx, &queued{query: query, args: args, check: func(n int64) error { rows = n; return nil }}, false)
 	return driver.RowsAffected(rows), err
 }
 
@@ -244,7 +244,7 @@ func (s *session) count(rows int64, args []any) {
 }
 
 // A posted statement is to be sent together with others.
-type posted struct {
+type queued struct {
 	query string
 	spelt bool // query is as the database wants it
 	args  []any
@@ -258,7 +258,7 @@ type posted struct {
 // The arguments must stay as they are until then.
 func (s *session) post(ctx context.Context, check func(rows int64) error, query string, args ...any) error {
 	if s.dialect.posts {
-		s.posted = append(s.posted, posted{query: query, args: args, check: check})
+		s.posted = append(s.posted, queued{query: query, args: args, check: check})
 		s.changed++ // as far as is known
 		return nil
 	}
@@ -276,7 +276,7 @@ func (s *session) postQuery(ctx context.Context, dest any, read func(error) erro
 	if !s.dialect.posts {
 		return read(s.all(ctx, dest, query, args...))
 	}
-	s.posted = append(s.posted, posted{query: query, args: args, read: func(rows *answer) error {
+	s.posted = append(s.posted, queued{query: query, args: args, read: func(rows *answer) error {
 		err := rows.all(dest)
 		if ofDatabase(err) {
 			return err

@@ -57,19 +57,19 @@ func TestVirtualTime(t *testing.T) {
 		if err := s.Create(t.Context(), storage.Run{ID: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		begun, rung := time.Now(), s.Rung()
+		begun, changed := time.Now(), s.Changed()
 		go func() {
 			time.Sleep(10 * time.Minute)
-			if err := s.Send(context.Background(), storage.Letter{Run: "a"}); err != nil {
+			if err := s.Send(context.Background(), storage.Message{Run: "a"}); err != nil {
 				t.Error(err)
 			}
 		}()
-		<-rung
+		<-changed
 		if waited := time.Since(begun); waited != 10*time.Minute {
 			t.Errorf("waited %v", waited)
 		}
-		if _, letters, err := s.Bell(t.Context(), "a"); err != nil || !letters[0].Sent.Equal(begun.Add(10*time.Minute)) {
-			t.Errorf("letters %+v, %v", letters, err)
+		if _, messages, err := s.Messages(t.Context(), "a"); err != nil || !messages[0].Sent.Equal(begun.Add(10*time.Minute)) {
+			t.Errorf("letters %+v, %v", messages, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

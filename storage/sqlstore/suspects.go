@@ -12,7 +12,7 @@ import (
 // The death of an owner frees its runs, and is counted in their rows as
 // [storage.Suspicion] says. A row whose trial is odd is on trial.
 const (
-	selectMourned = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried FROM runs WHERE owner = ? AND owner <> ''`
+	selectDeaths = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried FROM runs WHERE owner = ? AND owner <> ''`
 	// blameRuns counts the death in the rows on trial, or in all if none is: now, since when
 	// deaths count, what is proved, by whom, the owner, how many are on trial.
 	blameRuns = `UPDATE runs SET owner = '', due = ?1, died = ?1, died_by = ?4,
@@ -32,7 +32,7 @@ WHERE owner = ?5 AND owner <> '' AND (trial % 2 = 1 OR CAST(?6 AS BIGINT) = 0)`
 )
 
 // bury frees what a dead owner had, and counts its death. Its row is still there.
-func (s *Store) bury(ctx context.Context, w *session, id string) error {
+func (s *Store) evict(ctx context.Context, w *session, id string) error {
 	var process struct {
 		ID, Host string
 		PID      int
@@ -42,7 +42,7 @@ func (s *Store) bury(ctx context.Context, w *session, id string) error {
 		return err
 	}
 	var found struct{ Runs, Tried int64 }
-	if err := w.get(ctx, &found, selectMourned, id); err != nil {
+	if err := w.get(ctx, &found, selectDeaths, id); err != nil {
 		return err
 	}
 	proves := int64(0)
@@ -62,12 +62,12 @@ func (s *Store) bury(ctx context.Context, w *session, id string) error {
 			return err
 		}
 	}
-	s.mourned.Add(1)
+	s.deaths.Add(1)
 	return free(ctx, w, id)
 }
 
-// Mourned returns how many owners this store has found dead.
-func (s *Store) Mourned() int64 { return s.mourned.Load() }
+// Deaths returns how many owners this store has found dead.
+func (s *Store) Deaths() int64 { return s.deaths.Load() }
 
 // Try takes the run over and puts it on trial.
 func (s *Store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {

@@ -76,7 +76,7 @@ func takenForDead(t *testing.T, dsn string, seemDead func(*sqlstore.Store)) {
 		t.Errorf("%d runs are suspects, %d on trial (%v)", suspects, tried, err)
 	}
 	until("the process does not live again", func() bool {
-		if _, _, err := s.Rang(ctx, 0); err != nil { // on a file it looks then
+		if _, _, err := s.RunsWithMessages(ctx, 0); err != nil { // on a file it looks then
 			t.Fatal(err)
 		}
 		return lost() == 2

@@ -189,10 +189,10 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 				return err
 			}
 			t = ended
-			letter := ended.Letter()
-			return deliver(ctx, w, n, &letter)
+			message := ended.Message()
+			return deliver(ctx, w, n, &message)
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 	if err != nil {
 		return storage.Token{}, err
@@ -222,10 +222,10 @@ func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Toke
 			if t = taken; !t.Tells() {
 				return nil
 			}
-			letter := taken.TakenLetter()
-			return deliver(ctx, w, n, &letter)
+			message := taken.TakenMessage()
+			return deliver(ctx, w, n, &message)
 		},
-		rings: moves,
+		arrivals: moves,
 	})
 	if err != nil {
 		return storage.Token{}, err

@@ -22,7 +22,7 @@ const lacksRights = "42501"
 
 const (
 	// touchFile and touchServer write the row of the store's own owner. SQLite writes no
-	// page that stays as it is; on a server, when an owner was seen is the keeper's.
+	// page that stays as it is; on a server, when an owner was seen is the lease renewer's.
 	touchFile   = `UPDATE owners SET seen = ? WHERE id = ?`
 	touchServer = `UPDATE owners SET host = host WHERE id = ?`
 	forgetProbe = `DELETE FROM owners WHERE id = ?`
@@ -55,8 +55,8 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		}
 		server.open()
 		defer func() { err = errors.Join(err, server.db.Close()) }()
-		w = newWriter(server.place, noTurn{}, lanes(1)...)
-		w.connect = server.lane
+		w = newWriter(server.place, noTurn{}, buckets(1)...)
+		w.connect = server.bucket
 	} else {
 		file, err := fileOf(dsn)
 		if err != nil {
@@ -71,11 +71,11 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.db.Close()) }()
-		lane, err := newSession(ctx, s.db, s.dialect)
+		bucket, err := newSession(ctx, s.db, s.dialect)
 		if err != nil {
 			return failed(file, "open", err)
 		}
-		w = newWriter(file, s.turns, lane)
+		w = newWriter(file, s.turns, bucket)
 	}
 	defer func() { err = errors.Join(err, w.hangUp()) }()
 	probe := storage.Owner{ID: "probe-" + uuid.NewString(), PID: os.Getpid(), Started: time.Now(), Seen: time.Now()}

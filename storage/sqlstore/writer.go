@@ -23,7 +23,7 @@ type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
-	rings      ring                                  // who may wait for it
+	arrivals   change                                // who may wait for it
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
 	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
@@ -34,10 +34,10 @@ type write struct {
 	checkpoint bool // has failpoints around its commit
 	again      bool // its caller does it once more when nobody heard whether it was done
 
-	done  <-chan struct{} // closed when its caller gives up; nil for never
-	err   error
-	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
-	lane  *session      // to lead with; nil when it is done
+	done   <-chan struct{} // closed when its caller gives up; nil for never
+	err    error
+	ready  chan struct{} // closed when it is done, or shall lead; nil for a leader
+	bucket *session      // to lead with; nil when it is done
 }
 
 // errUnpassed is what a write fails with that was not let pass by its guard, and
@@ -59,14 +59,14 @@ type writer struct {
 	dialect *dialect
 	session *session   // the first lane
 	free    []*session // lanes that nobody leads
-	lanes   int
+	buckets int
 	full    int                                     // so many writes a transaction may hold; when they queue, a lane is led beside others
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
-	files   *site      // which are looked at before each commit; nil for none
-	wal     func()     // told after each commit; for WAL checkpoints
-	ring    func(ring) // told after each commit that somebody may wait for
+	files   *site        // which are looked at before each commit; nil for none
+	wal     func()       // told after each commit; for WAL checkpoints
+	waiting func(change) // told after each commit that somebody may wait for
 	counts  *counts
 
 	pace pace
@@ -90,10 +90,10 @@ type gate interface {
 	leave() (wanted bool, err error)
 }
 
-func newWriter(place string, turns gate, lanes ...*session) *writer {
+func newWriter(place string, turns gate, buckets ...*session) *writer {
 	w := &writer{
-		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		full: maxBatch, turns: turns, wal: func() {}, ring: func(ring) {}, counts: &counts{},
+		place: place, dialect: buckets[0].dialect, session: buckets[0], free: slices.Clone(buckets), buckets: len(buckets),
+		full: maxBatch, turns: turns, wal: func() {}, waiting: func(change) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
 	return w
@@ -128,8 +128,8 @@ func (w *writer) take(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return w.broken
-	case len(w.free) < w.lanes:
-		one.lane, one.ready = nil, make(chan struct{})
+	case len(w.free) < w.buckets:
+		one.bucket, one.ready = nil, make(chan struct{})
 		w.queue = append(w.queue, one)
 		w.hand()
 		w.mu.Unlock()
@@ -141,12 +141,12 @@ func (w *writer) take(ctx context.Context, one *write) error {
 			}
 			<-one.ready
 		}
-		if one.lane == nil {
+		if one.bucket == nil {
 			return one.err
 		}
 	default:
 		last := len(w.free) - 1
-		one.lane, w.free = w.free[last], w.free[:last]
+		one.bucket, w.free = w.free[last], w.free[:last]
 		w.mu.Unlock()
 	}
 	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
@@ -158,17 +158,17 @@ func (w *writer) take(ctx context.Context, one *write) error {
 
 // late returns the error of a write that was given up in the queue.
 func (w *writer) late(ctx context.Context) error {
-	if t, is := w.turns.(*turnstile); is && t.waits() {
+	if t, is := w.turns.(*writeQueue); is && t.waits() {
 		return fmt.Errorf("%w: %w: %s", ctx.Err(), errNoTurn, t.way)
 	}
 	return ctx.Err()
 }
 
 // part gives those that go alone lanes of their own.
-func (w *writer) part(lanes ...*session) {
-	w.apart = newWriter(w.place, w.turns, lanes...)
+func (w *writer) part(buckets ...*session) {
+	w.apart = newWriter(w.place, w.turns, buckets...)
 	w.apart.full = 1
-	w.apart.connect, w.apart.ring, w.apart.counts = w.connect, w.ring, w.counts
+	w.apart.connect, w.apart.waiting, w.apart.counts = w.connect, w.waiting, w.counts
 }
 
 // withdraw takes a write out of the queue, if it is still there.
@@ -186,13 +186,13 @@ func (w *writer) withdraw(one *write) bool {
 // lead does the first write and those that may share its transaction, and
 // passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
-	lane, batch := first.lane, []*write{first}
-	defer func() { w.pass(lane, batch[1:]) }() // also when a step of the caller's panics
+	bucket, batch := first.bucket, []*write{first}
+	defer func() { w.pass(bucket, batch[1:]) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
 		w.gather()
 		batch = w.join(batch)
 	}
-	if left := w.write(ctx, lane, batch); len(left) > 0 {
+	if left := w.write(ctx, bucket, batch); len(left) > 0 {
 		batch = batch[:len(batch)-len(left)]
 		w.putBack(left)
 	}
@@ -237,21 +237,21 @@ func (w *writer) gather() {
 }
 
 // mend connects a lane anew whose connection was lost.
-func (w *writer) mend(ctx context.Context, lane *session) error {
-	if w.connect == nil || !lane.lost() {
+func (w *writer) mend(ctx context.Context, bucket *session) error {
+	if w.connect == nil || !bucket.lost() {
 		return nil
 	}
 	anew, err := w.connect(ctx)
 	if err != nil {
 		return failed(w.place, "connect", err)
 	}
-	_ = lane.close() // it is lost
-	*lane = *anew
+	_ = bucket.close() // it is lost
+	*bucket = *anew
 	return nil
 }
 
 // pass hands out the results of a batch, and the lead.
-func (w *writer) pass(lane *session, followers []*write) {
+func (w *writer) pass(bucket *session, followers []*write) {
 	for _, one := range followers {
 		close(one.ready)
 	}
@@ -260,9 +260,9 @@ func (w *writer) pass(lane *session, followers []*write) {
 	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
 		w.company = alike
 	}
-	w.free = append(w.free, lane)
+	w.free = append(w.free, bucket)
 	w.hand()
-	if len(w.free) == w.lanes {
+	if len(w.free) == w.buckets {
 		w.idle.Broadcast()
 	}
 }
@@ -270,10 +270,10 @@ func (w *writer) pass(lane *session, followers []*write) {
 // hand lets the first in the queue lead when nobody else does, or so many queue that they
 // are worth a lane more.
 func (w *writer) hand() {
-	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
+	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.buckets || len(w.queue) >= w.full) {
 		last := len(w.free) - 1
 		next := w.queue[0]
-		next.lane = w.free[last]
+		next.bucket = w.free[last]
 		w.queue, w.free = w.queue[1:], w.free[:last]
 		close(next.ready)
 	}
@@ -312,11 +312,11 @@ func (w *writer) hangUp() error {
 		errs = append(errs, w.apart.hangUp())
 	}
 	replaced := w.files != nil && w.files.logReplaced()
-	for _, lane := range w.free {
+	for _, bucket := range w.free {
 		if replaced {
-			errs = append(errs, lane.keepLog())
+			errs = append(errs, bucket.keepLog())
 		}
-		if err := lane.close(); !lane.dialect.posts {
+		if err := bucket.close(); !bucket.dialect.posts {
 			errs = append(errs, err)
 		} // of a server that is gone, nothing is left to say
 	}
@@ -346,7 +346,7 @@ func (w *writer) refuse() bool {
 		return false
 	}
 	w.closed = true
-	for len(w.free) < w.lanes {
+	for len(w.free) < w.buckets {
 		w.idle.Wait()
 	}
 	return w.broken == nil

@@ -111,7 +111,7 @@ func TestFailedFsync(t *testing.T) {
 	if !errors.Is(err, ErrBroken) || errors.Is(err, storage.ErrUnsure) {
 		t.Errorf("Commit after it: %v", err)
 	}
-	if err := s.Send(t.Context(), storage.Letter{Run: "a"}); !errors.Is(err, ErrBroken) {
+	if err := s.Send(t.Context(), storage.Message{Run: "a"}); !errors.Is(err, ErrBroken) {
 		t.Errorf("Send after it: %v", err)
 	}
 	if commits != 1 {

@@ -67,8 +67,8 @@ func testRelease(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}))
-	want(t, "Release at an old bell", s.Release(t.Context(), p.claim, 0, at(9)), storage.ErrRung)
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}))
+	want(t, "Release at an old bell", s.Release(t.Context(), p.claim, 0, at(9)), storage.ErrNewMessages)
 	if got := load(t, s, "a"); got.Owner != s.Owner().ID {
 		t.Fatalf("a refused release changed the owner to %q", got.Owner)
 	}
@@ -87,7 +87,7 @@ func testStep(t *testing.T, m Maker) {
 	r := run("a")
 	r.Due = at(5)
 	create(t, s, r)
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Name: "go", Sent: at(0)}))
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: "go", Sent: at(0)}))
 	boom := errors.New("boom")
 	for _, c := range []struct {
 		name string
@@ -111,7 +111,7 @@ func testStep(t *testing.T, m Maker) {
 		same(t, c.name, before, load(t, s, "a"))
 	}
 	must(t, "Step", s.Step(t.Context(), "a", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-		if len(snap.Letters) != 1 || snap.Letters[0].Name != "go" || snap.Run.Fence != 1 {
+		if len(snap.Messages) != 1 || snap.Messages[0].Name != "go" || snap.Run.Fence != 1 {
 			t.Errorf("the step got %+v", snap)
 		}
 		cp := storage.Checkpoint{
@@ -124,7 +124,7 @@ func testStep(t *testing.T, m Maker) {
 	got := load(t, s, "a")
 	same(t, "run", storage.Run{
 		ID: "a", Flow: "trip", State: states.FlowRunning, Created: at(0), Updated: at(1), Seq: 1, Entries: 1,
-		Fence: 1, Bell: 1, Due: at(77),
+		Fence: 1, Wakeups: 1, Due: at(77),
 	}, got, cmpopts.IgnoreFields(storage.Run{}, "ClaimID"))
 
 	must(t, "Step that does nothing", s.Step(t.Context(), "a", idle))

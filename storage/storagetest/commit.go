@@ -24,7 +24,7 @@ func testCommit(t *testing.T, m Maker) {
 			Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
 			Started: at(2), Ended: at(3), Time: at(3), Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
 		},
-		Letters: []storage.Letter{{Run: "zz", Kind: "cancel"}}, // to nobody
+		Messages: []storage.Message{{Run: "zz", Kind: "cancel"}}, // to nobody
 	})
 	same(t, "run", storage.Run{
 		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
@@ -54,7 +54,7 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("taken"), run("to"))
 	must(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: "a", Created: at(0)}))
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Sent: at(0)}))
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(0)}))
 	p := begin(t, s, "a")
 	full := storage.Checkpoint{
 		Head:     storage.Head{State: states.FlowRunning, Memory: value(1)},
@@ -67,7 +67,7 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 		Taken:    []int64{1},
 		Outbox:   []storage.Outgoing{{ID: "o", Target: "bus"}},
 		Children: []storage.Run{run("child")},
-		Letters:  []storage.Letter{{Run: "to", Kind: "signal"}},
+		Messages: []storage.Message{{Run: "to", Kind: "signal"}},
 	}
 	before := load(t, s, "a")
 	for name, spoil := range map[string]func(*storage.Checkpoint){
@@ -93,11 +93,11 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 		}
 		want(t, name+": token", errOf(s.Token(t.Context(), "t")), storage.ErrNotFound)
 		want(t, name+": child", errOf(s.Run(t.Context(), "child")), storage.ErrNotFound)
-		if bell, letters, err := s.Bell(t.Context(), "a"); err != nil || bell != 1 || len(letters) != 1 {
-			t.Errorf("%s: the letter is gone: bell %d, %d letters, %v", name, bell, len(letters), err)
+		if wakeups, messages, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 || len(messages) != 1 {
+			t.Errorf("%s: the letter is gone: bell %d, %d letters, %v", name, wakeups, len(messages), err)
 		}
-		if bell, _, err := s.Bell(t.Context(), "to"); err != nil || bell != 0 {
-			t.Errorf("%s: a letter went out: bell %d, %v", name, bell, err)
+		if wakeups, _, err := s.Messages(t.Context(), "to"); err != nil || wakeups != 0 {
+			t.Errorf("%s: a letter went out: bell %d, %v", name, wakeups, err)
 		}
 	}
 	p.write(t, full)
@@ -150,14 +150,14 @@ func testCommitRelease(t *testing.T, m Maker) {
 	if !p.snap.Run.Due.IsZero() {
 		t.Errorf("an owned run is due at %v", p.snap.Run.Due)
 	}
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}))
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}))
 	before := time.Now().Add(-time.Second)
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50), Bell: 0}})
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50), Wakeups: 0}})
 	if got := load(t, s, "a").Due; got.Before(before) {
 		t.Errorf("the bell was rung before the release, but the run is due at %v", got)
 	}
 	p = begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Bell: p.snap.Run.Bell}})
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
 	if got := load(t, s, "a").Due; !got.IsZero() {
 		t.Errorf("the letter was seen, but the run is due at %v", got)
 	}
@@ -191,7 +191,7 @@ func testCommitInvalid(t *testing.T, m Maker) {
 		"negative pop":               func(cp *storage.Checkpoint) { cp.Pop = -1 },
 		"a child without an id":      func(cp *storage.Checkpoint) { cp.Children = []storage.Run{{}} },
 		"an endless key": func(cp *storage.Checkpoint) {
-			cp.Letters = []storage.Letter{{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)}}
+			cp.Messages = []storage.Message{{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)}}
 		},
 	} {
 		cp := p.next(storage.Checkpoint{

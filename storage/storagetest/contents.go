@@ -22,7 +22,7 @@ func fullAtom(path string) storage.Atom {
 
 		RevertResult:  inline("undone"),
 		RevertFailure: &atom.Failure{Code: "R"},
-		Shelf:         2, Tries: &atom.History{
+		Overflow:      2, Tries: &atom.History{
 			Earlier: 3,
 			Tries:   []atom.Try{{Value: value(1), Failures: []*atom.Failure{{Code: "A"}, {Code: "<B>"}}}, {}},
 			Failure: &atom.Failure{Code: "T"},
@@ -44,11 +44,11 @@ func testAtoms(t *testing.T, m Maker) {
 	}
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
 	empty := storage.Atom{Path: "0"}
-	shelves := []storage.Payload{
+	overflows := []storage.Payload{
 		{Data: storage.EncodeTries(0, []atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
 		{Data: storage.EncodeTries(1, []atom.Try{{Value: value("third")}})},
 	}
-	p.write(t, storage.Checkpoint{Payloads: shelves, Atoms: []storage.Atom{empty, b, a, c}})
+	p.write(t, storage.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
 	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
 	want(t, "no such atom", errOf(s.Atom(t.Context(), "a", "zz")), storage.ErrNotFound)

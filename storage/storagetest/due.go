@@ -91,14 +91,14 @@ func testDueClaim(t *testing.T, m Maker) {
 	want(t, "a second commit after the release", commit(p, storage.Checkpoint{}), storage.ErrFenced)
 
 	p = take(other)
-	if snap := p.snap; len(snap.Atoms) != 1 || len(snap.Timers) != 1 || len(snap.Tokens) != 1 || len(snap.Letters) != 0 {
+	if snap := p.snap; len(snap.Atoms) != 1 || len(snap.Timers) != 1 || len(snap.Tokens) != 1 || len(snap.Messages) != 0 {
 		t.Fatalf("loaded %+v", snap)
 	}
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a"}))
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a"}))
 	want(t, "a commit after a letter has come", commit(p, storage.Checkpoint{}), storage.ErrFenced)
 	p = take(other)
-	if len(p.snap.Letters) != 1 {
-		t.Fatalf("%d letters", len(p.snap.Letters))
+	if len(p.snap.Messages) != 1 {
+		t.Fatalf("%d letters", len(p.snap.Messages))
 	}
 	must(t, "Commit that takes it over", commit(p, storage.Checkpoint{Taken: []int64{1}}))
 	if got := load(t, s, "a"); got.Owner != other.Owner().ID || !got.Due.IsZero() || got.Fence != 2 {
@@ -139,8 +139,8 @@ func testDueClaim(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceDue lets many take what is due, while letters come: each checkpoint
-// that is acknowledged follows the one before, and in the end each letter is
+// testRaceDue lets many take what is due, while messages come: each checkpoint
+// that is acknowledged follows the one before, and in the end each message is
 // taken.
 func testRaceDue(t *testing.T, m Maker) {
 	s := m.open(t)
@@ -149,12 +149,12 @@ func testRaceDue(t *testing.T, m Maker) {
 	for i := range runs {
 		create(t, s, dueRun(fmt.Sprint("run", i), at(1)))
 	}
-	letters := int64(rounds())
+	messages := int64(rounds())
 	var sent, done atomic.Int64
 	race(6, func(i int) {
 		if i == 0 {
-			for n := range letters {
-				if err := s.Send(t.Context(), storage.Letter{Run: fmt.Sprint("run", n%runs)}); err != nil {
+			for n := range messages {
+				if err := s.Send(t.Context(), storage.Message{Run: fmt.Sprint("run", n%runs)}); err != nil {
 					t.Errorf("Send: %v", err)
 				}
 				sent.Add(1)
@@ -162,14 +162,14 @@ func testRaceDue(t *testing.T, m Maker) {
 			return
 		}
 		store := stores[i%2]
-		for done.Load() < letters {
+		for done.Load() < messages {
 			due, _, err := store.Due(t.Context(), storage.DueQuery{By: time.Now(), Limit: 1 + i%3})
 			if err != nil {
 				t.Errorf("Due: %v", err)
 				return
 			}
 			for _, d := range due {
-				done.Add(takeLetters(t, store, &d, i%3 == 0))
+				done.Add(takeMessages(t, store, &d, i%3 == 0))
 			}
 			runtime.Gosched()
 		}
@@ -177,7 +177,7 @@ func testRaceDue(t *testing.T, m Maker) {
 	for i := range runs {
 		id := fmt.Sprint("run", i)
 		got := load(t, s, id)
-		if _, left, err := s.Bell(t.Context(), id); err != nil || len(left) > 0 {
+		if _, left, err := s.Messages(t.Context(), id); err != nil || len(left) > 0 {
 			t.Errorf("%s has %d letters left: %v", id, len(left), err)
 		}
 		if got.Entries != got.Seq {
@@ -189,13 +189,13 @@ func testRaceDue(t *testing.T, m Maker) {
 	}
 }
 
-// takeLetters commits that the letters of a run were taken, and returns how many;
+// takeMessages commits that the messages of a run were taken, and returns how many;
 // none when somebody was faster.
-func takeLetters(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
+func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
 	t.Helper()
 	snap := d.Snapshot
-	cp := storage.Checkpoint{Head: storage.Head{Release: !own, Bell: snap.Run.Bell}, History: []storage.Entry{{Path: "x"}}}
-	for _, l := range snap.Letters {
+	cp := storage.Checkpoint{Head: storage.Head{Release: !own, Wakeups: snap.Run.Wakeups}, History: []storage.Entry{{Path: "x"}}}
+	for _, l := range snap.Messages {
 		cp.Taken = append(cp.Taken, l.N)
 	}
 	p := &pen{store: s, claim: d.Claim, snap: snap, head: headOf(&snap.Run)}
@@ -206,7 +206,7 @@ func takeLetters(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 
 	}
 	if own {
 		must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{
-			Head: storage.Head{Release: true, Bell: snap.Run.Bell}, History: []storage.Entry{{Path: "x"}},
+			Head: storage.Head{Release: true, Wakeups: snap.Run.Wakeups}, History: []storage.Entry{{Path: "x"}},
 		})))
 	}
 	return int64(len(cp.Taken))

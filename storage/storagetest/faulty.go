@@ -204,8 +204,8 @@ func (f *faulty) Commit(ctx context.Context, claim storage.Claim, cp *storage.Ch
 	return f.do(ctx, Call{Method: "Commit", Run: claim.Run, Checkpoint: cp}, func() error { return f.Store.Commit(ctx, claim, cp) })
 }
 
-func (f *faulty) Release(ctx context.Context, claim storage.Claim, bell int64, due time.Time) error {
-	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error { return f.Store.Release(ctx, claim, bell, due) })
+func (f *faulty) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error { return f.Store.Release(ctx, claim, wakeups, due) })
 }
 
 func (f *faulty) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
@@ -218,8 +218,8 @@ func (f *faultyTransactor) Transact(ctx context.Context, claim storage.Claim, ke
 	})
 }
 
-func (f *faulty) Send(ctx context.Context, letters ...storage.Letter) error {
-	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, letters...) })
+func (f *faulty) Send(ctx context.Context, messages ...storage.Message) error {
+	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, messages...) })
 }
 
 func (f *faulty) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
@@ -230,20 +230,20 @@ func (f *faulty) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Beat"}, func() (storage.Token, error) { return f.Store.Beat(ctx, id) })
 }
 
-func (f *faulty) Bell(ctx context.Context, run string) (bell int64, letters []storage.Letter, err error) {
+func (f *faulty) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
 	err = f.do(ctx, Call{Method: "Bell", Run: run}, func() (err error) {
-		bell, letters, err = f.Store.Bell(ctx, run)
+		wakeups, messages, err = f.Store.Messages(ctx, run)
 		return err
 	})
-	return bell, letters, err
+	return wakeups, messages, err
 }
 
-func (f *faulty) Rang(ctx context.Context, since int64) (rung []storage.Ring, now int64, err error) {
+func (f *faulty) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
 	err = f.do(ctx, Call{Method: "Rang"}, func() (err error) {
-		rung, now, err = f.Store.Rang(ctx, since)
+		changed, now, err = f.Store.RunsWithMessages(ctx, since)
 		return err
 	})
-	return rung, now, err
+	return changed, now, err
 }
 
 func (f *faulty) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {

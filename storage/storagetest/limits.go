@@ -144,24 +144,24 @@ func testLimitsDue(t *testing.T, m Maker) {
 		if made += 100; made > 3000 { // a store on a disk needs a while
 			return
 		}
-		traffic, lanes := anyTraffic(t, rt, s, made)
+		traffic, buckets := anyTraffic(t, rt, s, made)
 		limit := rapid.IntRange(0, 4).Draw(rt, "limit")
 		due, _, err := s.Due(t.Context(), storage.DueQuery{By: at(9), Limit: limit})
 		must(t, "Due", err)
 		for i := range due {
-			lane := lanes[due[i].Run]
-			if lane == nil || traffic.Room(lane) == 0 {
+			bucket := buckets[due[i].Run]
+			if bucket == nil || traffic.Room(bucket) == 0 {
 				rt.Errorf("%s is due, and has no place", due[i].Run)
 				continue
 			}
-			traffic.Take(lane, 1)
-			delete(lanes, due[i].Run)
+			traffic.Take(bucket, 1)
+			delete(buckets, due[i].Run)
 		}
 		if !slices.IsSortedFunc(due, func(a, b storage.Due) int { return a.Snapshot.Run.Due.Compare(b.Snapshot.Run.Due) }) {
 			rt.Error("those that have been due for longest do not come first")
 		}
-		for id, lane := range lanes {
-			if traffic.Room(lane) > 0 && (limit == 0 || len(due) < limit) {
+		for id, bucket := range buckets {
+			if traffic.Room(bucket) > 0 && (limit == 0 || len(due) < limit) {
 				rt.Errorf("%s has a place, and is not due", id)
 			}
 		}
@@ -171,7 +171,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 // anyTraffic makes limits, and runs from a number on that are due, some of which
 // it begins. It returns how many those are, and the lanes of the others. Later all
 // of them are out of the way.
-func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.Traffic, map[string]*storage.Lane) {
+func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.LimiterState, map[string]*storage.Bucket) {
 	t.Helper()
 	for range rapid.IntRange(1, 3).Draw(rt, "limits") {
 		setLimits(t, s, storage.Limit{
@@ -182,7 +182,7 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 	}
 	limits, err := s.Limits(t.Context())
 	must(t, "Limits", err)
-	traffic, lanes := storage.NewTraffic(limits), map[string]*storage.Lane{}
+	traffic, buckets := storage.NewLimiterState(limits), map[string]*storage.Bucket{}
 	for i := range rapid.IntRange(1, 12).Draw(rt, "n") {
 		r := labelled(strconv.Itoa(from+i), rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "of"), map[string]string{})
 		for _, key := range []string{"k", "l"} {
@@ -192,24 +192,24 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 		}
 		r.Due = at(rapid.IntRange(1, 5).Draw(rt, "due"))
 		create(t, s, r)
-		lane := &storage.Lane{Flow: r.Flow, Labels: r.Labels}
+		bucket := &storage.Bucket{Flow: r.Flow, Labels: r.Labels}
 		if !rapid.Bool().Draw(rt, "begin") {
-			lanes[r.ID] = lane
+			buckets[r.ID] = bucket
 			continue
 		}
-		room := traffic.Room(lane)
+		room := traffic.Room(bucket)
 		claim, _, err := s.Begin(t.Context(), r.ID)
 		switch {
 		case (err == nil) != (room > 0):
 			rt.Fatalf("Begin of %s, with room for %d: %v", r.ID, room, err)
 		case room > 0:
-			traffic.Take(lane, 1)
+			traffic.Take(bucket, 1)
 			rt.Cleanup(func() { must(t, "Release", s.Release(t.Context(), claim, 0, time.Time{})) })
 		default:
-			lanes[r.ID] = lane
+			buckets[r.ID] = bucket
 		}
 	}
-	unowned := slices.Collect(maps.Keys(lanes))
+	unowned := slices.Collect(maps.Keys(buckets))
 	rt.Cleanup(func() {
 		for _, id := range unowned {
 			claim, _, err := s.Seize(t.Context(), id)
@@ -220,5 +220,5 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 			setLimits(t, s, storage.Limit{Flow: l.Flow, Label: l.Label})
 		}
 	})
-	return traffic, lanes
+	return traffic, buckets
 }

@@ -51,7 +51,7 @@ type modelRun struct {
 	owner int // index of the store; meaningful while pen is there
 	pen   *pen
 	old   []storage.Claim
-	due   bool // without an owner: on account of a letter
+	due   bool // without an owner: on account of a message
 }
 
 // world is the model beside the stores.
@@ -151,7 +151,7 @@ func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap
 		}
 	}
 	same(w.t, "live atoms", live, snap.Atoms)
-	w.sameLetters(r.Letters, snap.Letters)
+	w.sameMessages(r.Messages, snap.Messages)
 	open := map[string]storage.Token{}
 	for id, t := range w.tokens {
 		if t.Run == r.Run.ID && t.State == storage.TokenOpen {
@@ -165,8 +165,8 @@ func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap
 	same(w.t, "open tokens", open, got)
 }
 
-// sameLetters compares letters but for when they were sent.
-func (w *world) sameLetters(want, got []storage.Letter) {
+// sameMessages compares messages but for when they were sent.
+func (w *world) sameMessages(want, got []storage.Message) {
 	got = slices.Clone(got)
 	for i := range got {
 		got[i].Sent = time.Time{}
@@ -194,7 +194,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 			cp.Payloads = append(cp.Payloads, storage.Payload{Data: data})
 			a.Result = storage.Held{Ref: r.Run.Refs + int64(len(cp.Payloads)), Data: data}
 		}
-		a.Shelf = r.Run.Refs + int64(len(cp.Payloads))
+		a.Overflow = r.Run.Refs + int64(len(cp.Payloads))
 		cp.Atoms = append(cp.Atoms, a)
 		kind := rapid.SampledFrom([]storage.EntryKind{storage.EntryAtom, storage.EntryEvent}).Draw(rt, "kind")
 		cp.History = append(cp.History, storage.Entry{Kind: kind, Time: at(a.Attempt), Path: path, Body: a.Result})
@@ -213,7 +213,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 		}
 		cp.Timers = append(cp.Timers, t)
 	}
-	for _, l := range r.Letters {
+	for _, l := range r.Messages {
 		if rapid.Bool().Draw(rt, "take") {
 			cp.Taken = append(cp.Taken, l.N)
 		}
@@ -274,7 +274,7 @@ func (w *world) applied(r *modelRun, cp *storage.Checkpoint) {
 		}
 		return int(a.Path[0]) - int(b.Path[0])
 	})
-	r.Letters = slices.DeleteFunc(r.Letters, func(l storage.Letter) bool { return slices.Contains(cp.Taken, l.N) })
+	r.Messages = slices.DeleteFunc(r.Messages, func(l storage.Message) bool { return slices.Contains(cp.Taken, l.N) })
 	for _, t := range cp.Tokens {
 		w.tokens[t.ID] = t
 	}
@@ -320,10 +320,10 @@ func (w *world) release(rt *rapid.T) {
 	if r.pen == nil {
 		rt.Skip("not owned")
 	}
-	bell := r.Run.Bell - int64(rapid.IntRange(0, 1).Draw(rt, "behind"))
-	err := r.pen.store.Release(w.t.Context(), r.pen.claim, bell, at(5))
-	if bell != r.Run.Bell {
-		want(w.t, "Release", err, storage.ErrRung)
+	wakeups := r.Run.Wakeups - int64(rapid.IntRange(0, 1).Draw(rt, "behind"))
+	err := r.pen.store.Release(w.t.Context(), r.pen.claim, wakeups, at(5))
+	if wakeups != r.Run.Wakeups {
+		want(w.t, "Release", err, storage.ErrNewMessages)
 		return
 	}
 	must(w.t, "Release", err)
@@ -338,19 +338,19 @@ func (w *world) gone(r *modelRun, due time.Time) {
 
 func (w *world) send(rt *rapid.T) {
 	r := w.some(rt)
-	l := storage.Letter{Run: r.Run.ID, Kind: "signal", Key: rapid.SampledFrom([]string{"", "k", "l"}).Draw(rt, "key")}
+	l := storage.Message{Run: r.Run.ID, Kind: "signal", Key: rapid.SampledFrom([]string{"", "k", "l"}).Draw(rt, "key")}
 	must(w.t, "Send", w.any(rt).Send(w.t.Context(), l))
 	w.delivered(r, l)
 }
 
-func (w *world) delivered(r *modelRun, l storage.Letter) {
+func (w *world) delivered(r *modelRun, l storage.Message) {
 	if l.Key != "" && r.keys[l.Key] {
 		return
 	}
 	r.keys[l.Key] = true
-	r.Run.Bell++
-	l.N = r.Run.Bell
-	r.Letters = append(r.Letters, l)
+	r.Run.Wakeups++
+	l.N = r.Run.Wakeups
+	r.Messages = append(r.Messages, l)
 	if r.pen == nil && (r.Run.Due.IsZero() || r.Run.Due.After(time.Now())) {
 		r.due = true
 	}
@@ -370,7 +370,7 @@ func (w *world) endToken(rt *rapid.T) {
 	must(w.t, "EndToken", err)
 	t.State, t.Result = storage.TokenCompleted, value("done")
 	w.tokens[id] = t
-	w.delivered(w.runs[t.Run], t.Letter())
+	w.delivered(w.runs[t.Run], t.Message())
 }
 
 // stale commits and releases under a claim that is void.
@@ -383,7 +383,7 @@ func (w *world) stale(rt *rapid.T) {
 	p := &pen{claim: claim, head: headOf(&r.Run), undos: r.Run.Undos}
 	cp := p.next(storage.Checkpoint{Atoms: []storage.Atom{{Path: "stale"}}})
 	want(w.t, "Commit", w.any(rt).Commit(w.t.Context(), claim, cp), storage.ErrFenced)
-	want(w.t, "Release", w.any(rt).Release(w.t.Context(), claim, r.Run.Bell, at(1)), storage.ErrFenced)
+	want(w.t, "Release", w.any(rt).Release(w.t.Context(), claim, r.Run.Wakeups, at(1)), storage.ErrFenced)
 }
 
 func (w *world) purge(rt *rapid.T) {
@@ -424,9 +424,9 @@ func (w *world) restart(tb testing.TB, m Maker) func(*rapid.T) {
 func (w *world) compare(rt *rapid.T) {
 	for id, r := range w.runs {
 		got := contents(w.t, w.stores[len(id)%2], id)
-		w.sameLetters(r.Letters, got.Letters)
+		w.sameMessages(r.Messages, got.Messages)
 		expect := r.everything
-		expect.Letters = got.Letters
+		expect.Messages = got.Messages
 		if r.due {
 			if got.Run.Due.IsZero() || got.Run.Due.After(time.Now()) {
 				rt.Fatalf("run %s ought to be due, but is at %v", id, got.Run.Due)

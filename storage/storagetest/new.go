@@ -27,7 +27,7 @@ func testNew(t *testing.T, m Maker) {
 	r := storage.Run{
 		ID: "a", Flow: "trip", Definition: "d1", Structure: "s1", Parent: "tour", Trace: "00-abc-01",
 		Labels: map[string]string{"customer": "ann"}, Input: storage.Held{Data: large("in")}, Attrs: value("strict"), Memory: value("m"),
-		Secrets: storage.Secrets{Symbols: []string{"pin"}}, Created: at(0).Add(1234 * time.Nanosecond), Due: at(9), Fence: 7, Seq: 7, Bell: 7,
+		Secrets: storage.Secrets{Symbols: []string{"pin"}}, Created: at(0).Add(1234 * time.Nanosecond), Due: at(9), Fence: 7, Seq: 7, Wakeups: 7,
 	}
 	p, late := newRun(t, s, r), newRun(t, other, r)
 	want(t, "it was made by a claim alone", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)

@@ -15,7 +15,7 @@ func testPurge(t *testing.T, m Maker) {
 		r := run(id)
 		r.Labels = map[string]string{"of": "purge"}
 		create(t, s, r)
-		must(t, "Send", s.Send(t.Context(), storage.Letter{Run: id, Kind: "signal", Key: "k", Sent: at(0)}))
+		must(t, "Send", s.Send(t.Context(), storage.Message{Run: id, Kind: "signal", Key: "k", Sent: at(0)}))
 		p := begin(t, s, id)
 		p.write(t, storage.Checkpoint{
 			Atoms:    []storage.Atom{{Path: "x", Live: true, Result: storage.Held{Ref: 1}}},
@@ -55,32 +55,32 @@ func testPurge(t *testing.T, m Maker) {
 	fresh := run("a")
 	fresh.Updated = fresh.Created
 	same(t, "a new run of the old id", everything{Run: fresh}, again)
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Key: "k"}))
-	if bell, _, err := s.Bell(t.Context(), "a"); err != nil || bell != 1 {
-		t.Errorf("a letter's key is remembered beyond a purge: bell %d, %v", bell, err)
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k"}))
+	if wakeups, _, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 {
+		t.Errorf("a letter's key is remembered beyond a purge: bell %d, %v", wakeups, err)
 	}
 }
 
 // everything is all that can be read of a run.
 type everything struct {
-	Run     storage.Run
-	Atoms   []storage.Atom
-	History []storage.Entry
-	Undos   []storage.Undo
-	Timers  []storage.TimerRow
-	Letters []storage.Letter
+	Run      storage.Run
+	Atoms    []storage.Atom
+	History  []storage.Entry
+	Undos    []storage.Undo
+	Timers   []storage.TimerRow
+	Messages []storage.Message
 }
 
 func contents(t tester, s storage.Store, id string) everything {
 	t.Helper()
-	_, letters, err := s.Bell(t.Context(), id)
+	_, messages, err := s.Messages(t.Context(), id)
 	must(t, "Bell", err)
 	return everything{
-		Run:     load(t, s, id),
-		Atoms:   ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id)),
-		History: ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0)),
-		Undos:   ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), id, 0)),
-		Timers:  ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), id)),
-		Letters: letters,
+		Run:      load(t, s, id),
+		Atoms:    ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id)),
+		History:  ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0)),
+		Undos:    ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), id, 0)),
+		Timers:   ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), id)),
+		Messages: messages,
 	}
 }

@@ -136,12 +136,12 @@ func testRaceBegin(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceBell lets letters come while the owner lets go: afterwards the owner
-// knows of each letter, or the run is due.
-func testRaceBell(t *testing.T, m Maker) {
-	raceLetters(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
+// testRaceWakeups lets messages come while the owner lets go: afterwards the owner
+// knows of each message, or the run is due.
+func testRaceWakeups(t *testing.T, m Maker) {
+	raceMessages(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
 		err := s.Release(t.Context(), p.claim, 0, time.Time{})
-		if err != nil && !errors.Is(err, storage.ErrRung) {
+		if err != nil && !errors.Is(err, storage.ErrNewMessages) {
 			t.Errorf("Release: %v", err)
 		}
 		return err == nil
@@ -149,10 +149,10 @@ func testRaceBell(t *testing.T, m Maker) {
 }
 
 // testRaceCommitRelease is the same for a release within a commit, which is
-// never refused on account of letters.
+// never refused on account of messages.
 func testRaceCommitRelease(t *testing.T, m Maker) {
-	raceLetters(t, m, func(t *testing.T, _ storage.Store, p *pen) bool {
-		err := p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{Release: true, Bell: 0}}))
+	raceMessages(t, m, func(t *testing.T, _ storage.Store, p *pen) bool {
+		err := p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{Release: true, Wakeups: 0}}))
 		if err != nil {
 			t.Errorf("Commit: %v", err)
 		}
@@ -160,7 +160,7 @@ func testRaceCommitRelease(t *testing.T, m Maker) {
 	})
 }
 
-func raceLetters(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *pen) bool) {
+func raceMessages(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *pen) bool) {
 	s := m.open(t)
 	other := m.join(t, s)
 	released, kept := 0, 0
@@ -182,13 +182,13 @@ func raceLetters(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *p
 			if i%2 == 0 {
 				from = s
 			}
-			if err := from.Send(t.Context(), storage.Letter{Run: id, Kind: "signal"}); err != nil {
+			if err := from.Send(t.Context(), storage.Message{Run: id, Kind: "signal"}); err != nil {
 				t.Errorf("Send: %v", err)
 			}
 		})
 		r := load(t, s, id)
-		if r.Bell != int64(senders) {
-			t.Fatalf("%d letters, bell at %d", senders, r.Bell)
+		if r.Wakeups != int64(senders) {
+			t.Fatalf("%d letters, bell at %d", senders, r.Wakeups)
 		}
 		if gone {
 			released++
@@ -206,7 +206,7 @@ func raceLetters(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *p
 }
 
 // testRaceTokens lets many end one token, the owner among them: one wins, and
-// the letters say who.
+// the messages say who.
 func testRaceTokens(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -245,10 +245,10 @@ func testRaceTokens(t *testing.T, m Maker) {
 			}
 		})
 		got := ask[storage.Token](t, "Token")(s.Token(t.Context(), token))
-		bell, letters, err := s.Bell(t.Context(), id)
+		wakeups, messages, err := s.Messages(t.Context(), id)
 		must(t, "Bell", err)
-		if n := won.Load(); n > 1 || bell != n || int64(len(letters)) != n {
-			t.Fatalf("%d won, %d letters", n, len(letters))
+		if n := won.Load(); n > 1 || wakeups != n || int64(len(messages)) != n {
+			t.Fatalf("%d won, %d letters", n, len(messages))
 		}
 		if won.Load() == 0 {
 			if got.State != storage.TokenExpired {
@@ -333,29 +333,29 @@ func testRaceClaims(t *testing.T, m Maker) {
 	}
 }
 
-// testRung lets one store wait for what another does. The deadline is only for
+// testChanged lets one store wait for what another does. The deadline is only for
 // a store that loses a wake-up.
-func testRung(t *testing.T, m Maker) {
+func testChanged(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	for name, do := range map[string]func() error{
-		"a letter of this store":    func() error { return s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}) },
-		"a letter of another store": func() error { return other.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal"}) },
+		"a letter of this store":    func() error { return s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
+		"a letter of another store": func() error { return other.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
 		"a run":                     func() error { return other.Create(t.Context(), run("b")) },
 		"a job":                     func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
 		"a child of this store": func() error {
 			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
 		},
 	} {
-		rung, moved := s.Rung(), s.Moved()
+		changed, version := s.Changed(), s.Version()
 		if err := do(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		select {
-		case <-rung:
-			if name != "a job" && s.Moved() == moved {
+		case <-changed:
+			if name != "a job" && s.Version() == version {
 				t.Errorf("%s rings, but nothing has moved", name)
 			}
 		case <-time.After(20 * time.Second):

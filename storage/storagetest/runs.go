@@ -34,7 +34,7 @@ func testCreate(t *testing.T, m Maker) {
 	want(t, "Create again", s.Create(t.Context(), run("trip-1")), storage.ErrExists)
 
 	forged := run("forged")
-	forged.Seq, forged.Fence, forged.Owner, forged.ClaimID, forged.Bell, forged.Entries = 7, 7, "me", "mine", 7, 7
+	forged.Seq, forged.Fence, forged.Owner, forged.ClaimID, forged.Wakeups, forged.Entries = 7, 7, "me", "mine", 7, 7
 	create(t, s, forged)
 	wantRun := run("forged")
 	wantRun.Updated = at(0)
@@ -148,7 +148,7 @@ func testRunsDue(t *testing.T, m Maker) {
 	if got := due(5); got != "soonfirst" {
 		t.Errorf("due after release: %q", got)
 	}
-	must(t, "Send", s.Send(t.Context(), storage.Letter{Run: "never", Kind: "signal"}))
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "never", Kind: "signal"}))
 	later := time.Now().Add(time.Minute)
 	if got := ids(t, s, storage.RunQuery{Due: later}); got != "soonfirstlatenever" {
 		t.Errorf("due after a letter: %q", got)

@@ -62,20 +62,20 @@ func testSchedules(t *testing.T, m Maker) {
 	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), move))
 	want(t, "MoveSchedule again", other.MoveSchedule(t.Context(), move), storage.ErrFenced)
 	want(t, "MoveSchedule of none", other.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "none"}), storage.ErrNotFound)
-	moved := one
-	moved.Next, moved.Last = later.Add(time.Hour), past
-	same(t, "schedule", moved, look(), ignored)
+	version := one
+	version.Next, version.Last = later.Add(time.Hour), past
+	same(t, "schedule", version, look(), ignored)
 	same(t, "job", jobs[0], ask[storage.Job](t, "Job")(s.Job(t.Context(), "j1")))
 	due()
 
 	// Replaced, it keeps what it has posted, and its next tick too if it ticks as before.
 	one.Next, one.Created, one.Paused = past, at(9), true
 	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
-	same(t, "schedule", moved, look(), ignored)
+	same(t, "schedule", version, look(), ignored)
 	one.Spec = "@hourly"
 	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
-	moved.Next, moved.Spec = past, one.Spec
-	same(t, "schedule", moved, look(), ignored)
+	version.Next, version.Spec = past, one.Spec
+	same(t, "schedule", version, look(), ignored)
 	due("one")
 	// Paused, it is not due, and without a next tick neither.
 	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "one", Mark: look().Mark, Next: past, Paused: true}))
@@ -103,7 +103,7 @@ func testRaceSchedules(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "s", Next: at(0)}))
 	seen := ask[storage.Schedule](t, "Schedule")(s.Schedule(t.Context(), "s"))
-	var moved, fenced atomic.Int32
+	var version, fenced atomic.Int32
 	var many sync.WaitGroup
 	for i := range 8 {
 		by := []storage.Store{s, other}[i%2]
@@ -112,7 +112,7 @@ func testRaceSchedules(t *testing.T, m Maker) {
 				ID: "s", Mark: seen.Mark, Next: at(60), Jobs: []storage.Job{{ID: string(rune('a' + i)), Flow: "f"}},
 			})
 			if err == nil {
-				moved.Add(1)
+				version.Add(1)
 			} else {
 				want(t, "MoveSchedule", err, storage.ErrFenced)
 				fenced.Add(1)
@@ -121,8 +121,8 @@ func testRaceSchedules(t *testing.T, m Maker) {
 	}
 	many.Wait()
 	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{}))
-	if moved.Load() != 1 || fenced.Load() != 7 || len(jobs) != 1 {
-		t.Errorf("%d posted it, %d were told that it was posted, and %d jobs are there", moved.Load(), fenced.Load(), len(jobs))
+	if version.Load() != 1 || fenced.Load() != 7 || len(jobs) != 1 {
+		t.Errorf("%d posted it, %d were told that it was posted, and %d jobs are there", version.Load(), fenced.Load(), len(jobs))
 	}
 }
 

@@ -68,10 +68,10 @@ func Run(t *testing.T, m Maker) {
 		{"Payloads", testPayloads},
 		{"UndoStack", testUndoStack},
 		{"Timers", testTimers},
-		{"Letters", testLetters},
+		{"Letters", testMessages},
 		{"Texts", testTexts},
-		{"Rang", testRang},
-		{"RangMany", testRangMany},
+		{"Rang", testRunsWithMessages},
+		{"RangMany", testManyRunsWithMessages},
 		{"Tokens", testTokens},
 		{"Queues", testQueues},
 		{"Leases", testLeases},
@@ -110,14 +110,14 @@ func Run(t *testing.T, m Maker) {
 		{"RaceBegin", testRaceBegin},
 		{"RaceDue", testRaceDue},
 		{"RaceManyDue", testRaceManyDue},
-		{"RaceBell", testRaceBell},
+		{"RaceBell", testRaceWakeups},
 		{"RaceCommitRelease", testRaceCommitRelease},
 		{"RaceTokens", testRaceTokens},
 		{"RaceSteps", testRaceSteps},
 		{"RaceClaims", testRaceClaims},
-		{"RaceRang", testRaceRang},
+		{"RaceRang", testRaceRunsWithMessages},
 		{"RaceTransact", testRaceTransact},
-		{"Rung", testRung},
+		{"Rung", testChanged},
 		{"Model", testModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -310,5 +310,5 @@ func (p *pen) write(t tester, cp storage.Checkpoint) {
 // finish commits the end of the run and lets go of it.
 func (p *pen) finish(t tester, state states.Flow) {
 	t.Helper()
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Bell: p.snap.Run.Bell}})
+	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Wakeups: p.snap.Run.Wakeups}})
 }

@@ -27,9 +27,9 @@ func (w mourners) die(t *testing.T, tries, drives []string, before ...func(stora
 	for _, id := range drives {
 		begin(t, other, id)
 	}
-	mourned := w.s.Mourned()
+	deaths := w.s.Deaths()
 	w.m.Die(t, other)
-	for until := time.Now().Add(time.Minute); w.s.Mourned() == mourned; {
+	for until := time.Now().Add(time.Minute); w.s.Deaths() == deaths; {
 		if time.Now().After(until) {
 			t.Fatal("the death is not noticed")
 		}

@@ -21,8 +21,8 @@ func testTexts(t *testing.T, m Maker) {
 		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: "j", Run: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
-		want(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
-		want(t, "Send", s.Send(t.Context(), storage.Letter{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
+		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
+		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
 		for _, q := range []storage.Taking{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
 			q.Lease = time.Second
 			_, err := s.TakeToken(t.Context(), q)

@@ -42,15 +42,15 @@ func testTokens(t *testing.T, m Maker) {
 	same(t, "failed token", storage.Token{
 		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
 	}, failed)
-	bell, letters, err := s.Bell(t.Context(), "a")
+	wakeups, messages, err := s.Messages(t.Context(), "a")
 	must(t, "Bell", err)
-	if bell != 2 {
-		t.Errorf("the bell is at %d, want 2", bell)
+	if wakeups != 2 {
+		t.Errorf("the bell is at %d, want 2", wakeups)
 	}
-	same(t, "letters", []storage.Letter{
-		{N: 1, Run: "a", Kind: storage.LetterToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
-		{N: 2, Run: "a", Kind: storage.LetterToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
-	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+	same(t, "letters", []storage.Message{
+		{N: 1, Run: "a", Kind: storage.MessageToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
+		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 
 	for _, id := range []string{"t1", "t2"} {
 		want(t, "EndToken again", errOf(s.EndToken(t.Context(), id, value(1), nil)), storage.ErrGone)
@@ -103,12 +103,12 @@ func testQueues(t *testing.T, m Maker) {
 		same(t, "taken token", taken, ask[storage.Token](t, "Token")(s.Token(t.Context(), id)))
 	}
 	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), taking("q", "w"))), storage.ErrNotFound)
-	_, letters, err := s.Bell(t.Context(), "b")
+	_, messages, err := s.Messages(t.Context(), "b")
 	must(t, "Bell", err)
-	same(t, "letters", []storage.Letter{
-		{N: 1, Run: "b", Kind: storage.LetterToken, Path: "z", Name: "t5", Body: value(2)},
-		{N: 2, Run: "b", Kind: storage.LetterTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
-	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+	same(t, "letters", []storage.Message{
+		{N: 1, Run: "b", Kind: storage.MessageToken, Path: "z", Name: "t5", Body: value(2)},
+		{N: 2, Run: "b", Kind: storage.MessageTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
+	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", value(1), nil)))
 }
 
@@ -162,12 +162,12 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "KeepToken of what has ended", errOf(s.KeepToken(t.Context(), "t1", 1, time.Hour)), storage.ErrGone)
 	want(t, "KeepToken of none", errOf(s.KeepToken(t.Context(), "zz", 1, time.Hour)), storage.ErrNotFound)
 	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
-	_, letters, err := s.Bell(t.Context(), "a")
+	_, messages, err := s.Messages(t.Context(), "a")
 	must(t, "Bell", err)
-	same(t, "letters", []storage.Letter{ // work of its own is nobody's to be told of
-		{N: 1, Run: "a", Kind: storage.LetterTaken, Path: "y", Name: "t2", Body: value("w")},
-		{N: 2, Run: "a", Kind: storage.LetterToken, Path: "x", Name: "t1", Body: value(2)},
-	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+	same(t, "letters", []storage.Message{ // work of its own is nobody's to be told of
+		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
+		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "x", Name: "t1", Body: value(2)},
+	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 
 // testWorkLimits: what limits count from is kept, each taking begins it anew and tells
@@ -211,13 +211,13 @@ func testWorkLimits(t *testing.T, m Maker) {
 	}
 	want(t, "FinishToken of what was taken", errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
 	must(t, "FinishToken of what nobody has taken", errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
-	_, letters, err := s.Bell(t.Context(), "a")
+	_, messages, err := s.Messages(t.Context(), "a")
 	must(t, "Bell", err)
-	same(t, "letters", []storage.Letter{
-		{N: 1, Run: "a", Kind: storage.LetterTaken, Path: "x", Name: "t1", Body: value("w")},
-		{N: 2, Run: "a", Kind: storage.LetterRetaken, Path: "x", Name: "t1", Body: value("w")},
-		{N: 3, Run: "a", Kind: storage.LetterToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
-	}, letters, cmpopts.IgnoreFields(storage.Letter{}, "Sent"))
+	same(t, "letters", []storage.Message{
+		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 2, Run: "a", Kind: storage.MessageRetaken, Path: "x", Name: "t1", Body: value("w")},
+		{N: 3, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
+	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 
 // clockMoves returns when the clock says something else than before.

@@ -67,7 +67,7 @@ func TestExceeded(t *testing.T) {
 					g := newGardener(t, c.program)
 					g.limitAt, g.crashAt, g.each = at, crash, crash%2 == 0
 					g.play()
-					if g.fate == scheduler.FateFailed && g.over != nil {
+					if g.pending == scheduler.PendingFailed && g.over != nil {
 						g.checkExceeded()
 					}
 					if !g.crashed {
@@ -92,7 +92,7 @@ func TestExceededRandom(t *testing.T) {
 		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
 		g.limitAt = rapid.IntRange(1, 20).Draw(t, "limit at")
 		g.play()
-		if g.over != nil && g.fate == scheduler.FateFailed {
+		if g.over != nil && g.pending == scheduler.PendingFailed {
 			g.checkExceeded()
 		}
 	})
@@ -101,8 +101,8 @@ func TestExceededRandom(t *testing.T) {
 func (g *gardener) checkExceeded() {
 	g.check()
 	fs := g.over.Failures
-	if g.over.FlowTo == states.FlowSuccess || g.over.Fate != scheduler.FateFailed || len(fs) == 0 || fs[0] != exceeded {
-		g.tb.Errorf("ended %v by fate %d with %v", g.over.FlowTo, g.over.Fate, fs)
+	if g.over.FlowTo == states.FlowSuccess || g.over.PendingOutcome != scheduler.PendingFailed || len(fs) == 0 || fs[0] != exceeded {
+		g.tb.Errorf("ended %v by fate %d with %v", g.over.FlowTo, g.over.PendingOutcome, fs)
 	}
 	for path := range g.sched.Open {
 		g.tb.Errorf("%q is open still", path.Path)

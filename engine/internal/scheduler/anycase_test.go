@@ -28,9 +28,9 @@ func anyCase(t *rapid.T, passing bool) *conformance.TaskFlowCase {
 	return c
 }
 
-func (m *caseMaker) name(n *int, letter string) string {
+func (m *caseMaker) name(n *int, message string) string {
 	*n++
-	return letter + strconv.Itoa(*n)
+	return message + strconv.Itoa(*n)
 }
 
 func (m *caseMaker) flow(depth int) conformance.TaskFlowNode {

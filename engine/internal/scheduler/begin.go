@@ -10,7 +10,7 @@ func (s *Scheduler) begin(ev *Event) {
 		s.setFlow(states.FlowResuming)
 		s.setFlow(states.FlowSuspended)
 	}
-	if s.flow == states.FlowReverted && ev.Order == nil {
+	if s.flow == states.FlowReverted && ev.OperatorCommand == nil {
 		s.reset()
 	}
 	anew := s.flow == states.FlowPending || s.flow.Ended()
@@ -23,10 +23,10 @@ func (s *Scheduler) begin(ev *Event) {
 	s.ops, s.opAt = s.ops[:0], 0 // what was postponed is found in the records
 	s.lookAround()
 	switch {
-	case ev.Order != nil:
-		s.obey(ev.Order)
-	case s.fate == FateFailed: // the process died, or was stopped, on the way to its end
-		s.doomTo(s.fate, s.doom, true)
+	case ev.OperatorCommand != nil:
+		s.applyCommand(ev.OperatorCommand)
+	case s.pending == PendingFailed: // the process died, or was stopped, on the way to its end
+		s.endFromOutside(s.pending, s.pendingFailure, true)
 	}
 }
 
@@ -70,7 +70,7 @@ func (s *Scheduler) reset() {
 	}
 	s.forgetRevertAll()
 	s.halted, s.parked, s.rewinding, s.fatal, s.kept = false, false, nil, nil, nil
-	s.fate, s.doom = FateNone, nil
+	s.pending, s.pendingFailure = NothingPending, nil
 	if s.root != nil {
 		s.root, s.unwound = &Scope{Index: -1}, false
 		s.forgetAsks()

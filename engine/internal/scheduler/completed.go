@@ -13,7 +13,7 @@ func (s *Scheduler) completed(ev Event) {
 	case awaited && ev.Revert:
 		s.revertAwaited(ev.Atom, ev.Node)
 	case awaited && ev.Node != nil:
-		s.unwaitElsewhere(ev.Node)
+		s.unwaitExternal(ev.Node)
 	case awaited:
 		s.waits--
 	default:
@@ -69,7 +69,7 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	} else {
 		r.Result, r.Rare = nil, nil
 	}
-	if s.doomed() && s.root == nil {
+	if s.isEnding() && s.root == nil {
 		s.set(a, states.TaskCancelled, r.Intention)
 		return
 	}

@@ -10,12 +10,12 @@ import (
 
 // ask is a question to a scope's language that has not been asked yet.
 type ask struct {
-	scope  *Scope
-	node   *Node // what the cause is about; nil when it is about no node
-	cause  flow.Cause
-	letter int64 // that told of it; 0 when none did
-	undo   bool  // it is no question, but wants the next entry that the scope wants undone
-	left   bool  // it is no question: something dropped has left the scope, which may have nothing to wait for now
+	scope   *Scope
+	node    *Node // what the cause is about; nil when it is about no node
+	cause   flow.Cause
+	message int64 // that told of it; 0 when none did
+	undo    bool  // it is no question, but wants the next entry that the scope wants undone
+	left    bool  // it is no question: something dropped has left the scope, which may have nothing to wait for now
 }
 
 // waits reports whether the question waits until what its scope wants undone is.
@@ -69,8 +69,8 @@ func (s *Scheduler) nextAsk() bool {
 
 // dropMessage takes the message out of the inbox that a question was about.
 func (s *Scheduler) dropMessage(q *ask) {
-	if q.letter > 0 {
-		s.emit(Command{Op: Obeyed, Atom: -1, Detail: &Detail{Order: &Order{N: q.letter}}})
+	if q.message > 0 {
+		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: q.message}}})
 	}
 }
 
@@ -128,7 +128,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
 	if q.cause.Kind == flow.Stopped { // the language has been told; it has no say
-		s.endScope(scope, &flow.End{Failure: s.doom})
+		s.endScope(scope, &flow.End{Failure: s.pendingFailure})
 		return
 	}
 	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
@@ -150,7 +150,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.emit(Command{Op: Label, Atom: -1, Detail: &Detail{Labels: g.Labels}})
 	}
 	if len(g.Send) > 0 || len(g.Out) > 0 {
-		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Letters: g.Send, Out: g.Out}})
+		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Messages: g.Send, Out: g.Out}})
 	}
 	for _, name := range g.Drop {
 		if n := scope.open[name]; n != nil && !n.stopped {
@@ -172,9 +172,9 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	case g.Undo != nil:
 		s.beginUndoing(scope, g.Undo)
 	case g.End != nil:
-		if fate := fateOf(g.End); fate != FateNone && scope.Parent == nil {
-			s.fate = fate
-			s.emit(Command{Op: Doom, Atom: -1, Fate: fate, Detail: &Detail{}})
+		if pending := pendingOf(g.End); pending != NothingPending && scope.Parent == nil {
+			s.pending = pending
+			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
 		}
 		s.endScope(scope, g.End)
 	case g.More != nil:

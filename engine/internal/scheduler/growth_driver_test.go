@@ -32,20 +32,20 @@ type gardener struct {
 	now     time.Time
 
 	// What survives a crash.
-	flow    states.Flow
-	memory  atom.Value
-	atom    scheduler.Record
-	nodes   map[string]*scheduler.Loaded
-	gone    map[string]bool // nodes that are only needed to be undone
-	undo    []string
-	unwound bool
-	fate    scheduler.Fate
-	doom    *atom.Failure
-	events  map[string]int
-	world   map[string]int // effects that have not been undone
-	pushed  []string       // all that was ever put on the stack
-	undone  []string
-	commits int
+	flow           states.Flow
+	memory         atom.Value
+	atom           scheduler.Record
+	nodes          map[string]*scheduler.Loaded
+	gone           map[string]bool // nodes that are only needed to be undone
+	undo           []string
+	unwound        bool
+	pending        scheduler.PendingOutcome
+	pendingFailure *atom.Failure
+	events         map[string]int
+	world          map[string]int // effects that have not been undone
+	pushed         []string       // all that was ever put on the stack
+	undone         []string
+	commits        int
 
 	// What does not.
 	batch    []func()
@@ -99,7 +99,7 @@ func (g *gardener) process() {
 			}
 		}
 		g.sched.Load(&scheduler.Saved{
-			Flow: g.flow, Memory: g.memory, Records: records, Undos: int64(len(g.undo)), Unwound: g.unwound, Fate: g.fate, Doom: g.doom,
+			Flow: g.flow, Memory: g.memory, Records: records, Undos: int64(len(g.undo)), Unwound: g.unwound, PendingOutcome: g.pending, PendingFailure: g.pendingFailure,
 		})
 	}
 	g.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true})
@@ -242,9 +242,9 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 		delete(g.waits, c.Node)
 	case scheduler.Cancel:
 		g.cancel(c.Node)
-	case scheduler.Doom:
-		fate, why := c.Fate, c.Failures
-		g.batch = append(g.batch, func() { g.fate, g.doom = fate, append(why, nil)[0] })
+	case scheduler.PendingFailure:
+		pending, why := c.PendingOutcome, c.Failures
+		g.batch = append(g.batch, func() { g.pending, g.pendingFailure = pending, append(why, nil)[0] })
 	case scheduler.DropUndo:
 		g.batch = append(g.batch, func() { g.undo, g.pushed = nil, nil })
 	case scheduler.Deadline:
@@ -456,7 +456,7 @@ func (g *gardener) end() string {
 		if e.Failure != nil {
 			code = e.Failure.Code
 		}
-		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, g.over.Fate == scheduler.FateTimedOut)
+		how += fmt.Sprintf(" value %s failure %q timed out %t", e.Value, code, g.over.PendingOutcome == scheduler.PendingTimedOut)
 	}
 	return how
 }

@@ -24,18 +24,18 @@ type Loaded struct {
 
 // Saved is what was persisted of a run.
 type Saved struct {
-	Flow    states.Flow
-	Memory  atom.Value // as Remember left it
-	Records []Loaded
-	Undos   int64         // height of the undo stack
-	Unwound bool          // some of it was taken off before
-	Fate    Fate          // as Doom left it
-	Doom    *atom.Failure // as Doom left it
+	Flow           states.Flow
+	Memory         atom.Value // as Remember left it
+	Records        []Loaded
+	Undos          int64          // height of the undo stack
+	Unwound        bool           // some of it was taken off before
+	PendingOutcome PendingOutcome // as Doom left it
+	PendingFailure *atom.Failure  // as Doom left it
 }
 
 // Load takes up a run from what was persisted of it.
 func (s *Scheduler) Load(from *Saved) {
-	s.flow, s.undos, s.unwound, s.fate, s.doom = from.Flow, from.Undos, from.Unwound, from.Fate, from.Doom
+	s.flow, s.undos, s.unwound, s.pending, s.pendingFailure = from.Flow, from.Undos, from.Unwound, from.PendingOutcome, from.PendingFailure
 	memory, records := from.Memory, from.Records
 	if s.root != nil {
 		s.root.Memory = memory

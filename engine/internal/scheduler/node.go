@@ -64,7 +64,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 		s.fillFork(n)
 		s.joinFork(n)
 	case n.Awaits():
-		s.waitElsewhere(n)
+		s.waitExternal(n)
 		s.reportCall(n)
 	case !n.executing:
 		s.executeNode(n)

@@ -38,7 +38,7 @@ func (s *Scheduler) runOps() {
 		s.opAt++
 		switch o.kind {
 		case resolve:
-			if s.rec[o.atom].State == states.TaskFailure && s.rewinding == nil && (s.root != nil || !s.doomed()) {
+			if s.rec[o.atom].State == states.TaskFailure && s.rewinding == nil && (s.root != nil || !s.isEnding()) {
 				s.resolving = resolution{failed: o.atom, at: o.atom, failure: s.rec[o.atom].Failure}
 				s.askUp()
 			}

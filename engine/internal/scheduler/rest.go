@@ -100,12 +100,12 @@ func (s *Scheduler) rest(to states.Flow) {
 	if s.flow.Ended() {
 		s.obeyed()
 	}
-	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, Fate: s.fate, Detail: &Detail{Failures: s.fatal}}
+	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.pending, Detail: &Detail{Failures: s.fatal}}
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if s.doom != nil {
-		c.Failures = append([]*atom.Failure{s.doom}, c.Failures...)
+	if s.pendingFailure != nil {
+		c.Failures = append([]*atom.Failure{s.pendingFailure}, c.Failures...)
 	}
 	switch {
 	case len(c.Failures) > 0 || to == states.FlowSuccess:

@@ -37,13 +37,13 @@ func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
 }
 
 // rewindTo begins to undo what rewindSet says. The rest is to stay as it is.
-func (s *Scheduler) rewindTo(a int32, o *Order) {
+func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	set := s.rewindSet(a, o.Keep)
 	s.rewinding = &rewind{hold: o.Hold}
 	s.halted = false
-	if s.doomed() { // it had ended so; now it goes on
-		s.fate, s.doom = FateNone, nil
-		s.emit(Command{Op: Doom, Atom: -1, Detail: &Detail{}})
+	if s.isEnding() { // it had ended so; now it goes on
+		s.pending, s.pendingFailure = NothingPending, nil
+		s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
 	}
 	s.forgetRevertAll()
 	for i, in := range set {

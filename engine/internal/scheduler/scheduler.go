@@ -24,39 +24,39 @@ type Scheduler struct {
 	rec  []Record
 	now  time.Time
 
-	nodes     []counters
-	ready     []bool
-	selected  []bool
-	readyN    int            // ready atoms
-	okN       int            // atoms in SUCCESS or IGNORE
-	busy      int            // Execute and Revert commands without their Completed
-	waits     int            // Wait commands without their Fired
-	reverting int            // reverts that somebody else ends; they are among the waits
-	undone    map[int32]bool // those of them that are of atoms of the plan
-	newReady  []int32        // from chooseAt on: ready, deciders not asked yet
-	chooseAt  int
-	next      []int32 // ready and selected
-	redo      []int32 // found running when the run was loaded
-	wave      []int32 // from startAt on: being started
-	startAt   int
-	revAll    bool // everything untouched is to be reverted
-	halted    bool // nothing is started any more, and nothing is undone
-	parked    bool // a revert failed, and a human is to decide
-	rewinding *rewind
-	fate      Fate
-	doom      *atom.Failure // why the run is ended from outside
-	kept      []bool        // per atom: a pivot that succeeded, or before one; nil while there is none
-	orders    []*Order      // being followed
-	random    float64
-	fatal     []*atom.Failure
-	failed    []int32 // atoms that hold a failure, ascending
-	failures  []*atom.Failure
-	ops       []op
-	opAt      int
-	asked     bool // an ask is out
-	resolving resolution
-	deciding  int32
-	work      []int32 // scratch of changed
+	nodes          []counters
+	ready          []bool
+	selected       []bool
+	readyN         int            // ready atoms
+	okN            int            // atoms in SUCCESS or IGNORE
+	busy           int            // Execute and Revert commands without their Completed
+	waits          int            // Wait commands without their Fired
+	reverting      int            // reverts that somebody else ends; they are among the waits
+	undone         map[int32]bool // those of them that are of atoms of the plan
+	newReady       []int32        // from chooseAt on: ready, deciders not asked yet
+	chooseAt       int
+	next           []int32 // ready and selected
+	redo           []int32 // found running when the run was loaded
+	wave           []int32 // from startAt on: being started
+	startAt        int
+	revAll         bool // everything untouched is to be reverted
+	halted         bool // nothing is started any more, and nothing is undone
+	parked         bool // a revert failed, and a human is to decide
+	rewinding      *rewind
+	pending        PendingOutcome
+	pendingFailure *atom.Failure      // why the run is ended from outside
+	kept           []bool             // per atom: a pivot that succeeded, or before one; nil while there is none
+	commands       []*OperatorCommand // being followed
+	random         float64
+	fatal          []*atom.Failure
+	failed         []int32 // atoms that hold a failure, ascending
+	failures       []*atom.Failure
+	ops            []op
+	opAt           int
+	asked          bool // an ask is out
+	resolving      resolution
+	deciding       int32
+	work           []int32 // scratch of changed
 
 	input map[string]atom.Value
 	whole atom.Value
@@ -145,8 +145,8 @@ func (s *Scheduler) Step(ev Event) []Command {
 		}
 	case Fired:
 		s.fired(ev)
-	case Ordered:
-		s.obey(ev.Order)
+	case CommandCame:
+		s.applyCommand(ev.OperatorCommand)
 	case Deferred:
 		s.deferred(ev)
 	case Told:

@@ -139,7 +139,7 @@ func (s *Scheduler) stopNode(n *Node) {
 		}
 	default:
 		if n.Awaits() {
-			s.unwaitElsewhere(n)
+			s.unwaitExternal(n)
 			n.Rec.Result = nil
 			s.emit(Command{Op: Void, Atom: -1, Node: n})
 		}
@@ -184,7 +184,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		return
 	}
 	if scope.outside != flow.Begin && scope.ending == nil {
-		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.doom}
+		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.pendingFailure}
 		if scope.outside == flow.Overdue {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false

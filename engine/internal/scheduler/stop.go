@@ -7,41 +7,41 @@ import (
 )
 
 // Fate is an end that comes to a run from outside.
-type Fate uint8
+type PendingOutcome uint8
 
 // The fates.
 const (
-	FateNone Fate = iota
-	FateTimedOut
-	FateCancelled
-	FateFailed // the run has reached a limit
+	NothingPending PendingOutcome = iota
+	PendingTimedOut
+	PendingCancelled
+	PendingFailed // the run has reached a limit
 )
 
-// fateOf returns the fate that a language lets a run end by.
-func fateOf(end *flow.End) Fate {
+// pendingOf returns the pending outcome that a language lets a run end by.
+func pendingOf(end *flow.End) PendingOutcome {
 	switch {
 	case end.TimedOut:
-		return FateTimedOut
+		return PendingTimedOut
 	case end.Cancelled:
-		return FateCancelled
+		return PendingCancelled
 	default:
-		return FateNone
+		return NothingPending
 	}
 }
 
 // doomed reports whether the run is being ended from outside: then a failure is
 // neither retried nor asked about, because it decides nothing any more.
-func (s *Scheduler) doomed() bool { return s.fate != FateNone }
+func (s *Scheduler) isEnding() bool { return s.pending != NothingPending }
 
-// Doomed reports the same.
-func (s *Scheduler) Doomed() bool { return s.doomed() }
+// IsEnding reports the same.
+func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
-// doomTo lets the run end by a fate. What executes is cancelled; with undo all
+// endFromOutside lets the run end by a pending outcome. What executes is cancelled; with undo all
 // that was done is undone, otherwise it stays as it is. Doing it again changes
 // nothing, so it may be ordered anew after a crash.
-func (s *Scheduler) doomTo(fate Fate, why *atom.Failure, undo bool) {
-	s.fate, s.doom = fate, why
-	s.emit(Command{Op: Doom, Atom: -1, Fate: fate, Detail: &Detail{Failures: []*atom.Failure{why}}})
+func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
+	s.pending, s.pendingFailure = pending, why
+	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
 	s.rewinding, s.parked, s.halted, s.fatal = nil, false, !undo, nil
 	switch {
 	case s.root != nil && s.rec[0].State == states.TaskRunning:
@@ -73,18 +73,18 @@ func (s *Scheduler) interruptAll() {
 // in place of an answer of a language, which then has no say any more.
 func (s *Scheduler) exceeded(f *atom.Failure) {
 	s.asked, s.asking = false, ask{}
-	s.doomTo(FateFailed, f, true)
+	s.endFromOutside(PendingFailed, f, true)
 }
 
 // overdue ends a run whose time is up, unless it is on its way to its end. The
 // language of a growing flow says itself what that means.
 func (s *Scheduler) overdue() {
 	switch {
-	case s.doomed(), s.revAll:
+	case s.isEnding(), s.revAll:
 	case s.root != nil:
 		s.stopRoot(flow.Overdue)
 	default:
-		s.doomTo(FateTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run took longer than it may"}, true)
+		s.endFromOutside(PendingTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run took longer than it may"}, true)
 	}
 }
 
@@ -98,7 +98,7 @@ func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	s.listen(s.root, false)
 	if !s.root.begun { // there is nobody to be told yet
 		s.forgetAsks()
-		s.endScope(s.root, &flow.End{Failure: s.doom})
+		s.endScope(s.root, &flow.End{Failure: s.pendingFailure})
 		return
 	}
 	s.stop(s.root)

@@ -143,7 +143,7 @@ var errNoForward = errors.New("a run of a language cannot go forward again from 
 
 // refuseUnwinding returns why a growing flow cannot be taken back as ordered.
 // Whether the path is on the stack is the store's to know.
-func (s *Scheduler) refuseUnwinding(o *Order) error {
+func (s *Scheduler) refuseUnwinding(o *OperatorCommand) error {
 	if !o.Keep || !o.Hold || o.Path == "" {
 		return errNoForward
 	}
@@ -151,7 +151,7 @@ func (s *Scheduler) refuseUnwinding(o *Order) error {
 }
 
 // unwindTo undoes a growing flow as far as an entry of its stack, and ends it.
-func (s *Scheduler) unwindTo(o *Order) {
+func (s *Scheduler) unwindTo(o *OperatorCommand) {
 	s.downTo = o.Path
-	s.doomTo(FateCancelled, o.Why, true)
+	s.endFromOutside(PendingCancelled, o.Why, true)
 }

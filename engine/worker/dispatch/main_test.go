@@ -87,7 +87,7 @@ func (p *place) ask(path, body string) (int, map[string]any) {
 func (p *place) ended(t errorser, id string) storage.Run {
 	t.Helper()
 	for {
-		rung := p.store.Rung()
+		changed := p.store.Changed()
 		run, err := p.store.Run(context.Background(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func (p *place) ended(t errorser, id string) storage.Run {
 		}
 		wait := time.NewTimer(20 * time.Millisecond) // the end of a run does not ring
 		select {
-		case <-rung:
+		case <-changed:
 		case <-wait.C:
 		}
 		wait.Stop()

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// refuse returns why an order cannot be followed by the run as it was loaded.
+func (d *driver) refuse(o *Command) error {
+	if o.err != nil {
+		return o.err
+	}
+	if o.kind == messageSuspend {
+		return nil
+	}
+	so := o.of(0)
+	err := d.s.Refuse(&so)
+	if err == nil && d.grows() && o.path != "" {
+		if o.kind == messageRevertTo {
+			err = d.onStack(o.path)
+		} else {
+			err = d.onTop(o.path)
+		}
+	}
+	if _, broken := errors.AsType[*StoreError](err); err == nil || broken {
+		return err
+	}
+	return fmt.Errorf("%w: run %q: %w", ErrRefused, d.claim.Run, err)
+}
+
+// onStack returns an error unless the path is one of those that can be undone.
+func (d *driver) onStack(path string) error {
+	undos, err := d.undoStack(0)
+	if err != nil {
+		return err
+	}
+	for _, u := range undos {
+		if u.Path == path {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not among what was done and can be undone", path)
+}
+
+// onTop returns an error unless the path is the one that is to be undone next.
+func (d *driver) onTop(path string) error {
+	undos, err := d.undoStack(1)
+	if err != nil || len(undos) == 0 || undos[0].Path == path {
+		return err
+	}
+	return fmt.Errorf("the undoing did not come to a stop at %q, but at %q", path, undos[0].Path)
+}
+
+// undoStack returns up to limit entries of the undo stack from the top; 0 is all.
+func (d *driver) undoStack(limit int) ([]storage.Undo, error) {
+	undos, err := d.e.store.Undos(d.storing, d.claim.Run, limit)
+	return undos, wrapStore(d.claim.Run, err)
+}
+
+// of returns the order as the scheduler takes it.
+func (o *Command) of(n int64) scheduler.OperatorCommand {
+	so := scheduler.OperatorCommand{N: n, Path: o.path, Why: o.why}
+	switch o.kind {
+	case messageCancel:
+		so.Kind, so.Undo = scheduler.Stop, o.body.Undo
+	case messageRevertTo:
+		so.Kind, so.Hold, so.Keep = scheduler.Rewind, true, true
+	case messageRetry:
+		so.Kind = scheduler.Rewind
+	case messageRetryRevert:
+		so.Kind = scheduler.RetryRevert
+	case messageSkip:
+		so.Kind = scheduler.Skip
+	}
+	if so.Why == nil {
+		so.Why = cancelled("")
+	}
+	return so
+}
+
+// ordered returns the order that a message is, or false when it is none.
+func ordered(l *storage.Message) (o Command, ok bool) {
+	switch l.Kind {
+	case messageSuspend, messageCancel, messageRevertTo, messageRetry, messageRetryRevert, messageSkip:
+		o = Command{kind: l.Kind, path: l.Path, why: l.Failure}
+		o.err = l.Body.Decode(&o.body)
+		return o, true
+	default:
+		return o, false
+	}
+}
+
+// accept returns what the scheduler is to be told of an order, and whether it is
+// to be told. An order that cannot be followed is dropped.
+func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
+	if err := d.refuse(o); err != nil {
+		if _, broken := errors.AsType[*StoreError](err); broken {
+			return so, false, err
+		}
+		d.e.log.Warn("an order was dropped", "run", d.claim.Run, "order", o.kind, "why", err)
+		d.taken(n)
+		return so, false, nil
+	}
+	d.e.log.Info("an order came", "run", d.claim.Run, "order", o.kind, "atom", o.path)
+	if o.kind == messageSuspend {
+		d.taken(n)
+		d.quit = true
+		return so, false, nil
+	}
+	if len(o.body.Input) > 0 {
+		err = d.replaceInput(o.body.Input)
+	}
+	return o.of(n), err == nil, err
+}
+
+// doom notes how the run is going to end.
+func (d *driver) pendingFailure(cmd *scheduler.Command) {
+	d.head.Outcome = outcomes[cmd.PendingOutcome]
+	d.head.Failure, d.dirty = nil, true
+	if len(cmd.Failures) > 0 {
+		d.head.Failure = cmd.Failures[0]
+	}
+}
+
+var outcomes = [...]storage.Outcome{
+	scheduler.NothingPending: storage.Unfinished, scheduler.PendingTimedOut: storage.TimedOut, scheduler.PendingCancelled: storage.Cancelled,
+	scheduler.PendingFailed: storage.FailedOutcome,
+}
+
+// pendingOf returns what was noted of a run that is still on its way to its end.
+func pendingOf(run *storage.Run) (scheduler.PendingOutcome, *atom.Failure) {
+	if run.State.Ended() {
+		return scheduler.NothingPending, nil
+	}
+	switch run.Outcome {
+	case storage.TimedOut:
+		return scheduler.PendingTimedOut, run.Failure
+	case storage.Cancelled:
+		return scheduler.PendingCancelled, run.Failure
+	case storage.FailedOutcome:
+		return scheduler.PendingFailed, run.Failure
+	default:
+		return scheduler.NothingPending, nil
+	}
+}
+
+// replaceInput gives the run other values of some of its inputs.
+func (d *driver) replaceInput(changed map[string]atom.Value) error {
+	whole, err := d.s.SetInput(changed)
+	if err != nil {
+		return d.storeError(err)
+	}
+	held := d.hold(whole)
+	d.cp.Input, d.about.Input, d.dirty = &held, whole, true
+	return nil
+}

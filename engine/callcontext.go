@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"sync"
+)
+
+// A life is the context of a call: it ends with the run's, or when the call is
+// cancelled or over. Hardly any atom asks whether it has ended, so what
+// cancelling takes, two allocations and a place in a list that all calls share,
+// is made when somebody asks.
+type callContext struct {
+	context.Context //nolint:containedctx // it is a context itself: that of the run
+
+	mu   sync.Mutex
+	own  context.Context //nolint:containedctx // nil until it was asked for
+	stop context.CancelFunc
+	over bool
+}
+
+// of makes it part of the run's.
+func (l *callContext) of(run context.Context) { l.Context = run }
+
+// asked returns the context that can end by itself.
+func (l *callContext) asked() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.own == nil {
+		l.own, l.stop = context.WithCancel(l.Context)
+		if l.over {
+			l.stop()
+		}
+	}
+	return l.own
+}
+
+// end ends it.
+func (l *callContext) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	if l.stop != nil {
+		l.stop()
+	}
+}
+
+// Done implements [context.Context].
+func (l *callContext) Done() <-chan struct{} { return l.asked().Done() }
+
+// Err implements [context.Context].
+func (l *callContext) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.own != nil:
+		return l.own.Err()
+	case l.over && l.Context.Err() == nil:
+		return context.Canceled
+	default:
+		return l.Context.Err()
+	}
+}
+
+// Value implements [context.Context]. It is by a value that package context finds
+// out whom to ask for the end.
+func (l *callContext) Value(key any) any {
+	l.mu.Lock()
+	own := l.own
+	l.mu.Unlock()
+	if own != nil {
+		return own.Value(key)
+	}
+	return l.Context.Value(key)
+}

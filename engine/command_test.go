@@ -1,0 +1,411 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// manners are the ways to run a flow that must not make a difference.
+var manners = map[string][]engine.Option{
+	"step":        nil,
+	"each":        {engine.WithCheckpoints(engine.Each)},
+	"serial":      {engine.WithParallelism(1)},
+	"serial each": {engine.WithParallelism(1), engine.WithCheckpoints(engine.Each)},
+}
+
+// inEach runs a test in a bubble of virtual time for each manner.
+func inEach(t *testing.T, test func(t *testing.T, opts ...engine.Option)) {
+	t.Helper()
+	t.Parallel()
+	for name, opts := range manners {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { test(t, opts...) })
+		})
+	}
+}
+
+func newEngine(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(root, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// because is why a run did not succeed.
+type because struct {
+	Failures   []*atom.Failure
+	UndoFailed bool
+}
+
+func reverted(t *testing.T, err error) because {
+	t.Helper()
+	e, ok := errors.AsType[*engine.RevertedError](err)
+	if !ok {
+		t.Fatalf("got %v; want that it was undone", err)
+	}
+	return because{Failures: e.Failures}
+}
+
+func failed(t *testing.T, err error) because {
+	t.Helper()
+	e, ok := errors.AsType[*engine.FailedError](err)
+	if !ok {
+		t.Fatalf("got %v; want that it failed", err)
+	}
+	return because{e.Failures, e.UndoFailed}
+}
+
+// TestCancel cancels a run in the middle of an atom, which is told so, and then
+// undone with what came before it.
+func TestCancel(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": untilCancelled}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
+		go func() {
+			time.Sleep(time.Minute)
+			if _, err := eng.Command(t.Context(), "r", engine.Cancel("enough")); err == nil {
+				t.Error("the one who cancelled was not told that the run was undone")
+			}
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeCancelled || e.Failures[0].Message != "enough" {
+			t.Errorf("it was undone because of %v", e.Failures[0])
+		}
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantActs(t, s, "a", "b", "undo b", "undo a done")
+		wantStates(t, eng.Store(), "r", "a REVERTED", "b REVERTED")
+		synctest.Wait()
+	})
+}
+
+// TestAbandon ends a run where it stands.
+func TestAbandon(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": untilCancelled}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
+		go func() {
+			time.Sleep(time.Minute)
+			_, _ = eng.Command(t.Context(), "r", engine.Abandon("enough"))
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		failed(t, err)
+		wantEnd(t, res, "FAILURE", storage.Cancelled, storage.UndoNone)
+		wantActs(t, s, "a", "b")
+		wantStates(t, eng.Store(), "r", "a SUCCESS", "b CANCELLED")
+		synctest.Wait()
+	})
+}
+
+// TestCancelAtRest cancels runs that nobody drives: one that was suspended, one
+// that succeeded, and one that was never run.
+func TestCancelAtRest(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), opts...)
+		s.do = script{"a": func(context.Context, int) error { eng.Suspend(); return nil }}
+		if _, err := eng.Run(t.Context(), "suspended"); !errors.Is(err, engine.ErrSuspended) {
+			t.Fatal(err)
+		}
+		s.do = nil
+		next := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithStore(eng.Store()))...)
+		if _, err := next.Run(t.Context(), "done"); err != nil {
+			t.Fatal(err)
+		}
+		if err := eng.Store().Create(t.Context(), storage.Run{ID: "new", Flow: "f", Structure: eng.Plan().Hash, Input: storage.Held{Data: atom.MustEncode(map[string]int{})}}); err != nil {
+			t.Fatal(err)
+		}
+		s.took()
+
+		res, err := next.Command(t.Context(), "suspended", engine.Cancel(""))
+		reverted(t, err)
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantActs(t, s, "undo a done")
+
+		res, err = next.Command(t.Context(), "done", engine.Cancel(""))
+		reverted(t, err)
+		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
+		wantActs(t, s, "undo b done", "undo a done")
+
+		res, err = next.Command(t.Context(), "new", engine.Cancel(""))
+		failed(t, err)
+		wantEnd(t, res, "FAILURE", storage.Cancelled, storage.UndoNone)
+		wantActs(t, s)
+
+		if _, err := next.Command(t.Context(), "done", engine.Cancel("")); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("a run that is undone was undone again: %v", err)
+		}
+	})
+}
+
+// TestDeadline lets a run take longer than it may.
+func TestDeadline(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": untilCancelled}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		begun := time.Now()
+		res, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != atom.CodeTimeout {
+			t.Errorf("it was undone because of %v", e.Failures[0])
+		}
+		if took := time.Since(begun); took != time.Hour {
+			t.Errorf("it took %v", took)
+		}
+		wantEnd(t, res, "REVERTED", storage.TimedOut, storage.UndoneAll)
+		wantActs(t, s, "a", "b", "undo b", "undo a done")
+	})
+}
+
+// TestHold suspends one run of an engine and not the others.
+func TestHold(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Hour); return nil }}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), opts...)
+		go func() {
+			time.Sleep(time.Minute)
+			if err := engine.Send(t.Context(), eng.Store(), "r", engine.Hold()); err != nil {
+				t.Error(err)
+			}
+		}()
+		res, err := eng.Run(t.Context(), "r")
+		if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold {
+			t.Fatalf("got %v, hold %t", err, res.Run.Hold)
+		}
+		wantActs(t, s, "a")
+		if _, err := eng.Run(t.Context(), "other"); err != nil {
+			t.Error(err)
+		}
+		wantActs(t, s, "a", "b")
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Error(err)
+		}
+		wantActs(t, s, "b")
+	})
+}
+
+// TestRevertTo takes runs back to an atom, and forward again.
+func TestRevertTo(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		s.took()
+		undone, err := eng.Preview(t.Context(), "r", engine.RevertTo("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"c", "b"}, undone); diff != "" {
+			t.Errorf("preview (-want +got):\n%s", diff)
+		}
+		wantActs(t, s)
+		res, err := eng.Command(t.Context(), "r", engine.RevertTo("a"))
+		if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "undo c done", "undo b done")
+		wantStates(t, eng.Store(), "r", "a SUCCESS", "b PENDING", "c PENDING")
+		res, err = eng.Run(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, res, "SUCCESS", storage.Succeeded, storage.UndoNone)
+		wantActs(t, s, "b", "c")
+		if _, err := eng.Command(t.Context(), "r", engine.RevertTo("x")); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("went back to an atom that is not there: %v", err)
+		}
+	})
+}
+
+var amount = atom.NewKey[int]("amount")
+
+// TestRetryFrom lets a run that failed, and was undone, go on with another
+// input.
+func TestRetryFrom(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		pay := atom.Func("pay", func(_ context.Context, in struct {
+			Amount int `json:"amount"`
+		},
+		) (struct{}, error) {
+			s.act(fmt.Sprint("pay ", in.Amount))
+			if in.Amount > 100 {
+				return struct{}{}, errRefused
+			}
+			return struct{}{}, nil
+		})
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), pay, s.atom("c")), append(opts, engine.With(amount, 500))...)
+		_, err := eng.Run(t.Context(), "r")
+		reverted(t, err)
+		wantActs(t, s, "a", "pay 500", "undo a done")
+		res, err := eng.Command(t.Context(), "r", engine.RetryFrom("", engine.With(amount, 50)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEnd(t, res, "SUCCESS", storage.Succeeded, storage.UndoNone)
+		wantActs(t, s, "a", "pay 50", "c")
+		if res.Run.Failure != nil {
+			t.Errorf("the run still has the failure %v", res.Run.Failure)
+		}
+		run, err := eng.Store().Run(t.Context(), "r")
+		if err != nil || run.Input.Data.String() != `{"amount":50}` {
+			t.Errorf("the run's input is %s: %v", run.Input.Data, err)
+		}
+		_, err = eng.Command(t.Context(), "r", engine.RetryFrom("pay"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "undo c done", "pay 50", "c")
+	})
+}
+
+// TestRetryFromKeepsWhatWasDone lets a run that failed without being undone go
+// on where it failed.
+func TestRetryFromKeepsWhatWasDone(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": failsOnce}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), append(opts, engine.NeverResolve())...)
+		_, err := eng.Run(t.Context(), "r")
+		failed(t, err)
+		wantActs(t, s, "a", "b")
+		if _, err = eng.Command(t.Context(), "r", engine.RetryFrom("")); err != nil {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "undo b failed", "b", "c")
+	})
+}
+
+// TestOrdersSurvive lets the process die after every commit in turn while it
+// follows an order: what comes of it is the same.
+func TestOrdersSurvive(t *testing.T) {
+	t.Parallel()
+	orders := map[string]engine.Command{
+		"cancel": engine.Cancel("x"), "revert to": engine.RevertTo("b"), "retry": engine.RetryFrom("b"), "abandon": engine.Abandon("x"),
+	}
+	for name, o := range orders {
+		for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
+			t.Run(fmt.Sprint(name, " ", policy), func(t *testing.T) {
+				t.Parallel()
+				want, _ := ordered(t, o, policy, 1<<20)
+				for die := 1; ; die++ {
+					got, died := ordered(t, o, policy, die)
+					if got != want {
+						t.Errorf("death after commit %d:\n got %s\nwant %s", die, got, want)
+					}
+					if !died {
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// ordered runs a flow, then gives it an order, and lets the process die so many
+// commits later; another then goes on. It returns how that ended, and whether
+// the process died before the order was followed.
+func ordered(t *testing.T, o engine.Command, policy engine.Checkpoints, die int) (end string, died bool) {
+	t.Helper()
+	on := func(store storage.Store) *engine.Engine {
+		s := &stage{}
+		root := flow.Linear("f", s.atom("a"), s.atom("b"), flow.Unordered("u", s.atom("c"), s.atom("d")), s.atom("e"))
+		return newEngine(t, root, engine.WithParallelism(1), engine.WithCheckpoints(policy), engine.WithStore(store))
+	}
+	store := storage.Memory()
+	if _, err := on(store).Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := on(&mortal{Store: store, left: die}).Command(t.Context(), "r", o)
+	if died = errors.Is(err, errDied); died {
+		next := store.Join()
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		store = next
+		if _, err := on(store).Run(t.Context(), "r"); errors.Is(err, errDied) {
+			t.Fatal(err)
+		}
+	}
+	run, err := store.Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	atoms, err := store.Atoms(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = fmt.Sprint(run.State, run.Outcome, run.Undo, run.Hold)
+	for _, a := range atoms {
+		end += fmt.Sprint(" ", a.Path, " ", a.State, " ", a.Intention, " @", a.Incarnation)
+	}
+	return end, died
+}
+
+// TestRetryTimedOut gives a run that took too long its time anew.
+func TestRetryTimedOut(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": func(ctx context.Context, n int) error {
+			if n == 1 {
+				return untilCancelled(ctx, n)
+			}
+			return nil
+		}}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		_, err := eng.Run(t.Context(), "r")
+		reverted(t, err)
+		if _, err := eng.Command(t.Context(), "r", engine.RetryFrom("")); err != nil {
+			t.Error(err)
+		}
+		wantActs(t, s, "a", "b", "undo b", "undo a done", "a", "b")
+	})
+}
+
+// TestDeadlineOfUndoing does not hide why a run is being undone.
+func TestDeadlineOfUndoing(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": func(context.Context, int) error { time.Sleep(2 * time.Hour); return nil }}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		res, err := eng.Run(t.Context(), "r")
+		if e := reverted(t, err); e.Failures[0].Code != "Refused" {
+			t.Errorf("it was undone because of %v", e.Failures[0])
+		}
+		wantEnd(t, res, "REVERTED", storage.FailedOutcome, storage.UndoneAll)
+	})
+}
+
+// TestOrdersOfEnded refuses what makes no sense for a run that has ended, and
+// orders that are none.
+func TestOrdersOfEnded(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		eng := newEngine(t, s.atom("a"), opts...)
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []engine.Command{engine.Abandon(""), engine.RetryRevert(""), engine.Skip("a"), {}} {
+			if _, err := eng.Command(t.Context(), "r", o); err == nil {
+				t.Errorf("%+v was followed", o)
+			}
+		}
+		if err := engine.Send(t.Context(), eng.Store(), "r", engine.Command{}); err == nil {
+			t.Error("an empty order was sent")
+		}
+		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.Outcome != storage.Succeeded || run.Wakeups != 0 {
+			t.Errorf("outcome %d, bell %d: %v", run.Outcome, run.Wakeups, err)
+		}
+	})
+}

@@ -1,0 +1,330 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// An atom may be ended elsewhere: by whoever has its token, or by the run that
+// it began. It is RUNNING, its end mark says so, and nothing is kept for it but
+// its record.
+
+// awaited reports whether a completion is that of an atom that is ended
+// elsewhere, and not that of a call.
+func (s *Scheduler) awaited(ev *Event) bool {
+	switch {
+	case ev.Revert && ev.Node != nil:
+		return ev.Node.elsewhere
+	case ev.Revert:
+		return s.undone[ev.Atom]
+	case ev.Node != nil:
+		return ev.Node.Awaits()
+	}
+	return s.rec[ev.Atom].Awaits()
+}
+
+// revertDeferred notes that somebody else ends a revert. That is not stored: a
+// revert is begun again when the run is taken up, and is found where it was left.
+func (s *Scheduler) revertDeferred(ev *Event) {
+	s.busy--
+	s.reverting++
+	if n := ev.Node; n != nil {
+		s.waitExternal(n)
+		return
+	}
+	s.waits++
+	if s.undone == nil {
+		s.undone = map[int32]bool{}
+	}
+	s.undone[ev.Atom] = true
+}
+
+// revertAwaited notes that such a revert has ended, or is not waited for any more.
+func (s *Scheduler) revertAwaited(a int32, n *Node) {
+	s.reverting--
+	if n != nil {
+		s.unwaitExternal(n)
+		return
+	}
+	s.waits--
+	delete(s.undone, a)
+}
+
+// voidRevert takes a revert back from whoever was to end it.
+func (s *Scheduler) voidRevert(a int32) {
+	if s.undone[a] {
+		s.revertAwaited(a, nil)
+		s.emit(Command{Op: Void, Atom: a})
+	}
+}
+
+// Awaits reports whether the atom is ended elsewhere.
+func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == EndDeferred }
+
+// Awaits reports whether the node is ended elsewhere.
+func (n *Node) Awaits() bool { return n.Rec.Awaits() }
+
+// deferred notes that the call of an atom has ended, but not the atom.
+func (s *Scheduler) deferred(ev Event) {
+	if ev.Revert {
+		s.revertDeferred(&ev)
+		return
+	}
+	if n := ev.Node; n != nil && n.Awaits() { // the run that it began is there
+		s.reportCall(n)
+		return
+	}
+	s.busy--
+	if n := ev.Node; n != nil {
+		n.executing = false
+		s.waitExternal(n)
+		n.Rec.Ended = EndDeferred
+		if ev.Reports() && !n.stopped {
+			n.Rec.Result = ev.Result
+			if ev.Result == nil {
+				n.Rec.Result = atom.Null
+			}
+		}
+		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+		if n.stopped {
+			s.stopNode(n)
+			s.left(n.Scope)
+			return
+		}
+		s.reportCall(n)
+		return
+	}
+	s.waits++
+	r := &s.rec[ev.Atom]
+	r.Ended = EndDeferred
+	s.emit(Command{Op: Write, Atom: ev.Atom, Rec: *r})
+	if r.Intention != states.IntendExecute || s.isEnding() {
+		s.void(ev.Atom)
+	}
+}
+
+// Reports reports whether the language is to be told of a call that has ended
+// without ending its node.
+func (ev *Event) Reports() bool {
+	return ev.Kind == Deferred && ev.Node != nil && (ev.Node.Spec.Report || ev.Node.Spec.Ends && ev.Result != nil)
+}
+
+// reportCall asks what it means that the task of a node has returned, which
+// others are to end. Until that is answered, what it returned is the result of a
+// node that has not ended.
+func (s *Scheduler) reportCall(n *Node) {
+	if n.Rec.Result != nil {
+		s.wonder(n.Scope, n, flow.Cause{
+			Kind: flow.Called, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Result: n.Rec.Result,
+			Run: n.Spec.Kind == flow.Nested,
+		})
+	}
+}
+
+// noted keeps what a language wants to remember with a node that goes on.
+func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
+	if note == nil && kind != flow.Called {
+		return
+	}
+	if kind == flow.Called {
+		n.Rec.Result = nil
+	}
+	if note != nil {
+		n.Spec.Note = note
+	}
+	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+}
+
+// void takes an atom back from whoever was to end it: what it did is not known.
+func (s *Scheduler) void(a int32) {
+	r := &s.rec[a]
+	if !r.Awaits() {
+		return
+	}
+	s.waits--
+	s.emit(Command{Op: Void, Atom: a})
+	s.set(a, states.TaskCancelled, r.Intention)
+}
+
+// awaitSignal starts an atom that calls nobody and is ended by a signal.
+func (s *Scheduler) awaitSignal(a int32) {
+	r := &s.rec[a]
+	if r.State != states.TaskRunning {
+		r.Attempt++
+	}
+	r.Ended = EndDeferred
+	s.waits++
+	s.emit(Command{Op: Await, Atom: a, Rec: *r}) // first: what bounds the wait is to be there when it has begun
+	if r.State == states.TaskRunning {
+		s.emit(Command{Op: Write, Atom: a, Rec: *r})
+		return
+	}
+	s.set(a, states.TaskRunning, r.Intention)
+}
+
+// awaitNode starts a node that nobody is called for.
+func (s *Scheduler) awaitNode(n *Node) {
+	n.Rec.Attempt++
+	n.Rec.Ended, n.Rec.Result, n.byToken = EndDeferred, nil, false
+	if n.Spec.Kind == flow.Nested && n.Spec.Report { // that its run is there is to be told
+		n.Rec.Result = atom.Null
+	}
+	n.Rec.clearDue()
+	s.setNode(n, states.TaskRunning)
+	s.waitExternal(n)
+	op := Await
+	if n.Spec.Kind == flow.Nested {
+		op = Spawn
+	}
+	s.emit(Command{Op: op, Atom: -1, Node: n, Rec: n.Rec})
+}
+
+func (s *Scheduler) waitExternal(n *Node) {
+	if !n.elsewhere {
+		n.elsewhere = true
+		s.waits++
+	}
+}
+
+func (s *Scheduler) unwaitExternal(n *Node) {
+	if n.elsewhere {
+		n.elsewhere = false
+		s.waits--
+	}
+}
+
+// called reports whether a node's attempt begins with the call of a task.
+func (n *Node) called() bool {
+	return n.Spec.Kind == flow.Work && (n.Spec.Task != "" || n.Spec.Token == "")
+}
+
+// told asks a language about something that the run was told: the run's own, or
+// that of the node it is about. What comes when nobody listens any more is
+// dropped.
+func (s *Scheduler) told(ev Event) {
+	scope := s.root
+	if ev.Node != nil {
+		scope = ev.Node.Scope
+	}
+	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.rec[0].State != states.TaskRunning {
+		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
+		return
+	}
+	s.asks = append(s.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
+}
+
+// Listens reports whether the run can be told something now, rather than later.
+func (s *Scheduler) Listens() bool {
+	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.rec[0].State != states.TaskRunning && s.rec[0].State != states.TaskPending)
+}
+
+// Open yields the open nodes of a growing flow.
+func (s *Scheduler) Open(yield func(*Node) bool) {
+	if s.root == nil {
+		return
+	}
+	for scopes := []*Scope{s.root}; len(scopes) > 0; {
+		scope := scopes[len(scopes)-1]
+		scopes = scopes[:len(scopes)-1]
+		for _, n := range scope.open {
+			if !yield(n) {
+				return
+			}
+			scopes = append(scopes, n.children...)
+		}
+	}
+}
+
+// Waits reports whether the run does nothing but wait.
+func (s *Scheduler) Waits() bool {
+	return s.flow == states.FlowRunning && s.busy == 0 && s.waits > 0 && !s.asked && !s.postponed() && s.startAt >= len(s.wave) && len(s.fatal) == 0
+}
+
+// onlyWaited reports whether a run that was loaded did nothing but wait when it
+// was let go of: then it is taken up as if it had not been.
+func (s *Scheduler) onlyWaited() bool {
+	if s.flow != states.FlowRunning || s.readyN > 0 || s.pending != NothingPending {
+		return false
+	}
+	if s.root != nil && s.undoes() {
+		return false
+	}
+	waits := 0
+	for i := range s.rec {
+		r := &s.rec[i]
+		switch {
+		case s.root != nil && r.State == states.TaskRunning:
+			if !s.root.begun || s.root.ending != nil || r.Ended == EndNone && r.Result != nil {
+				return false
+			}
+		case r.Awaits(), r.State == states.TaskRetrying && !r.Due().IsZero():
+			waits++
+		case r.State == states.TaskRunning, r.State == states.TaskReverting, r.State == states.TaskRetrying, r.State == states.TaskFailure:
+			return false
+		}
+	}
+	for n := range s.Open {
+		r := &n.Rec
+		switch {
+		case n.Spec.Kind == flow.Fork && r.State == states.TaskRunning:
+			for _, c := range n.children {
+				if !c.begun || c.ending != nil || c.Rec.Ended == EndNone && c.Rec.Result != nil {
+					return false
+				}
+			}
+		case n.Awaits() && r.Result != nil: // its language is still to be told of its call
+			return false
+		case n.Awaits(), n.waitsForTime():
+			waits++
+		default:
+			return false
+		}
+	}
+	return waits > 0 || s.root != nil && s.rec[0].Awaits()
+}
+
+// waitsForTime reports whether a node waits for a time that is stored with it.
+func (n *Node) waitsForTime() bool {
+	switch n.Rec.State {
+	case states.TaskPending, states.TaskRetrying:
+		return !n.Rec.Due().IsZero()
+	case states.TaskRunning:
+		return n.Spec.Kind == flow.Timer
+	default:
+		return false
+	}
+}
+
+// Outer returns what the run's own growing flow remembers.
+func (s *Scheduler) Outer() atom.Value { return s.root.Memory }
+
+// listen lets the run's own flow wait to be told something, or wait no more. It
+// is like an atom that is ended elsewhere, and its record says so.
+func (s *Scheduler) listen(scope *Scope, on bool) {
+	if scope.Parent != nil || scope.listens == on {
+		return
+	}
+	scope.listens = on
+	r := &s.rec[0]
+	if on {
+		s.waits++
+		r.Ended = EndDeferred
+	} else {
+		s.waits--
+		r.Ended = EndNone
+	}
+	s.keep(scope)
+}
+
+// leaveNode gives up a node without ending the run that it began.
+func (s *Scheduler) leaveNode(n *Node) {
+	if n.Spec.Kind != flow.Nested || !n.Awaits() {
+		s.dropNode(n)
+		return
+	}
+	n.stopped = true
+	s.unwaitExternal(n)
+	s.emit(Command{Op: Void, Atom: -1, Node: n, Abandoned: true})
+	s.cancelled(n)
+}

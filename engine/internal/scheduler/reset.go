@@ -1,0 +1,89 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
+
+// tryAgainLater lets a task that failed wait in RETRYING for its next attempt,
+// if its own policy gives it one. Nothing around it hears of the failure.
+func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
+	r := &s.rec[a]
+	policy := s.plan.Atoms[a].Attempts()
+	if policy == nil || s.isRetry(a) || s.isEnding() || s.opt.NeverResolve || r.Intention != states.IntendExecute {
+		return false
+	}
+	wait, again := policy.After(int(r.Attempt), f)
+	if !again {
+		return false
+	}
+	r.Failure, r.Result, r.Rare = f, nil, nil // kept to be looked at; it is no failure of the run
+	if wait = atom.Jittered(wait, policy.Backoff.Jitter, s.random); wait > 0 {
+		r.setRare(func(x *Rare) { x.Due = s.now.Add(wait) })
+	}
+	s.set(a, states.TaskRetrying, r.Intention)
+	if wait > 0 {
+		s.waitFor(a)
+	}
+	return true
+}
+
+// waitFor waits until an atom's due time has come.
+func (s *Scheduler) waitFor(a int32) {
+	s.waits++
+	s.emit(Command{Op: Wait, Atom: a, Detail: &Detail{Due: s.rec[a].Due()}})
+}
+
+// revertAgainLater lets a revert that failed be tried once more, if the policy
+// says so.
+func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now time.Time, random float64) bool {
+	wait, again := p.After(int(r.RevertAttempt())+1, f)
+	r.setRare(func(x *Rare) {
+		x.RevertFailure, x.RevertResult = f, nil
+		x.RevertAttempt++
+		if again {
+			x.Due = now.Add(atom.Jittered(wait, p.Backoff.Jitter, random))
+		}
+	})
+	return again
+}
+
+// revertFailed does what the atom's policy says about a revert that failed.
+func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
+	r := &s.rec[a]
+	policy := s.plan.Atoms[a].RevertPolicy()
+	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.halted {
+		s.emit(Command{Op: Write, Atom: a, Rec: *r})
+		s.waitFor(a)
+		return
+	}
+	if s.root != nil {
+		r.setRare(func(x *Rare) { x.RevertFailure, x.RevertResult = f, nil })
+		policy.Then = s.unwindEnd
+	}
+	switch policy.Then {
+	case atom.GoOnUndoing: // as far as those before it are concerned it is over and done with
+		s.set(a, states.TaskRevertFailure, states.IntendIgnore)
+	case atom.Park:
+		s.parked = true
+		s.set(a, states.TaskRevertFailure, r.Intention)
+	default:
+		s.set(a, states.TaskRevertFailure, r.Intention)
+		s.fatal = append(s.fatal, f)
+	}
+}
+
+// givenUp reports whether the atom could not be undone, and the undoing went on.
+func (r *Record) givenUp() bool {
+	return r.State == states.TaskRevertFailure && r.Intention == states.IntendIgnore
+}
+
+// parks reports whether an atom whose revert failed waits for a human.
+func (s *Scheduler) parks(a int32) bool {
+	if s.root != nil {
+		return s.unwindEnd == atom.Park
+	}
+	return s.rec[a].Intention != states.IntendIgnore && s.plan.Atoms[a].RevertPolicy().Then == atom.Park
+}

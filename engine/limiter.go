@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// placeLook is how often it is looked whether there is a place for a run, also
+// when nothing rings.
+const placeLook = 100 * time.Millisecond
+
+// A placeQueue are the runs of an engine that wait in [Engine.Run] for their place,
+// in the order in which they came. Of those that wait for the same limit only the
+// first looks whether there is one.
+type placeQueue struct {
+	mu      sync.Mutex
+	waiting []*storage.LimitedError // what each waits for
+}
+
+// come puts a run at the end of the queue.
+func (q *placeQueue) come(what *storage.LimitedError) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, what)
+}
+
+// isFirst reports whether nobody who came before waits for the same.
+func (q *placeQueue) isFirst(w *storage.LimitedError) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.waiting[slices.IndexFunc(q.waiting, func(o *storage.LimitedError) bool { return o.Limit == w.Limit && o.Value == w.Value })] == w
+}
+
+// turn lets a run wait for another limit, at the place in the queue that it has.
+func (q *placeQueue) turn(from, to *storage.LimitedError) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting[slices.Index(q.waiting, from)] = to
+}
+
+func (q *placeQueue) leave(w *storage.LimitedError) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, w)
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+}
+
+// placed takes a run over as soon as there is a place for it; there was none when
+// it was looked first, as err says.
+func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err error) (*driver, *storage.Snapshot, error) {
+	limit, ok := errors.AsType[*storage.LimitedError](err)
+	if !ok {
+		return nil, nil, err
+	}
+	e.places.come(limit)
+	defer func() { e.places.leave(limit) }()
+	e.tellWaiting(limit)
+	t := time.NewTicker(placeLook)
+	defer t.Stop()
+	for {
+		changed := e.store.Changed()
+		if e.places.isFirst(limit) {
+			d, snap, err := e.begun(ctx, id, e.store.Begin, opts)
+			next, limited := errors.AsType[*storage.LimitedError](err)
+			switch {
+			case d == nil && ctx.Err() != nil:
+				return nil, nil, ErrStopped
+			case !limited:
+				return d, snap, err
+			}
+			if next.Limit != limit.Limit || next.Value != limit.Value {
+				e.tellWaiting(next)
+			}
+			e.places.turn(limit, next)
+			limit = next
+		}
+		select {
+		case <-t.C:
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil, ErrStopped
+		}
+	}
+}
+
+// tellWaiting says which limit a run waits for.
+func (e *Engine) tellWaiting(limit *storage.LimitedError) {
+	e.log.Info("run waits", "run", limit.Run, "for", limit)
+	for _, f := range e.observers {
+		f(Event{Run: limit.Run, Kind: PlaceAwaited, Name: limit.Reason(), Time: e.now()})
+	}
+}

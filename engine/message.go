@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"maps"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// messageChild is the kind of the message by which a run tells the one that began
+// it that it has ended: Name is its id, Body its output, Failure why it did not
+// succeed.
+const messageChild = "child"
+
+// readMessages takes in what came since the box was last looked at.
+func (d *driver) readMessages() error {
+	wakeups, messages, err := d.e.store.Messages(d.storing, d.claim.Run)
+	if err != nil {
+		return d.storeError(err)
+	}
+	d.wakeups = wakeups
+	return d.follow(messages)
+}
+
+// follow does what the messages say that were not looked at before. What nobody
+// waits for yet stays in the box.
+func (d *driver) follow(messages []storage.Message) error {
+	defer d.attend()()
+	for i := range messages {
+		l := &messages[i]
+		if d.seen[l.N] {
+			continue
+		}
+		d.see(l.N)
+		if err := d.open(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *driver) see(n int64) {
+	if d.seen == nil {
+		d.seen = map[int64]bool{}
+	}
+	d.seen[n] = true
+}
+
+// forgetTaken forgets the messages that the last commit took out of the inbox. Nothing
+// reads them again, and a run may receive any number of them.
+func (d *driver) forgetTaken() {
+	for _, n := range d.cp.Taken {
+		delete(d.seen, n)
+	}
+}
+
+// taken takes a message out of the box with the next commit.
+func (d *driver) taken(n int64) {
+	if n > 0 {
+		d.cp.Taken = append(d.cp.Taken, n)
+		d.dirty = true
+	}
+}
+
+// open does what one message says.
+func (d *driver) open(l *storage.Message) error {
+	if o, ok := ordered(l); ok {
+		so, tell, err := d.accept(&o, l.N)
+		if tell {
+			err = d.feed(scheduler.Event{Kind: scheduler.CommandCame, OperatorCommand: &so})
+		}
+		return err
+	}
+	switch l.Kind {
+	case storage.MessageToken:
+		e := d.external[l.Path]
+		if e == nil || e.token.ID != l.Name {
+			d.taken(l.N) // its attempt is over
+			return nil
+		}
+		_, err := d.endExternal(e, l)
+		return err
+	case storage.MessageTaken, storage.MessageRetaken:
+		return d.workTaken(l)
+	case messageChild:
+		return d.childEnded(l)
+	default:
+		return d.told(l)
+	}
+}
+
+// workTaken counts from now on what counts from when a worker has taken the work of
+// an attempt, and tells that to a language whose node it is.
+func (d *driver) workTaken(l *storage.Message) error {
+	e := d.external[l.Path]
+	if e == nil || e.token.ID != l.Name {
+		d.taken(l.N)
+		return nil
+	}
+	if err := d.lookAt(e); err != nil {
+		return err
+	}
+	d.watchToken(e)
+	if l.Kind != storage.MessageTaken || queueOf(e.node) == "" {
+		d.taken(l.N)
+		return nil
+	}
+	cause := &flow.Cause{Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note, Attempt: int(e.node.Rec.Attempt), Result: l.Body}
+	var worker string
+	if err := l.Body.Decode(&worker); err == nil && worker == anonymous {
+		cause.Result = atom.MustEncode("")
+	}
+	return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Node: e.node, Cause: cause})
+}
+
+// told passes on what the run was told by anyone: to the language of a growing
+// flow, or to the atom that waits for the signal.
+func (d *driver) told(l *storage.Message) error {
+	if d.grows() {
+		if !d.s.Listens() {
+			d.unread = append(d.unread, *l)
+			return nil
+		}
+		cause := &flow.Cause{Kind: flow.Told, Message: l.Kind, Name: l.Name, Result: l.Body, Failure: l.Failure}
+		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause})
+	}
+	for _, e := range d.external {
+		if l.Kind == storage.MessageSignal && e.signal != "" && e.signal == l.Name {
+			took, err := d.endExternal(e, l)
+			if took || err != nil {
+				return err
+			}
+		}
+	}
+	d.unread = append(d.unread, *l)
+	return nil
+}
+
+// rereadMessages looks again at those that nobody waited for.
+func (d *driver) rereadMessages() error {
+	if len(d.unread) == 0 {
+		return nil
+	}
+	defer d.attend()()
+	unread := d.unread
+	d.unread = nil
+	for i := range unread {
+		if err := d.told(&unread[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle decides, and lets atoms that have begun to wait find what had come for
+// them before.
+func (d *driver) settle() error {
+	for {
+		d.awaited = false
+		if err := d.decide(); err != nil {
+			return err
+		}
+		if !d.awaited {
+			return nil
+		}
+		if err := d.rereadMessages(); err != nil {
+			return err
+		}
+	}
+}
+
+// tell sends what a language wants others to know, with the next commit.
+func (d *driver) tell(cmd *scheduler.Command) {
+	d.dirty = true
+	for _, m := range cmd.Messages {
+		d.cp.Messages = append(d.cp.Messages, storage.Message{
+			Run: m.To, Kind: m.Kind, Name: m.Name, Key: d.keyFor(&m), Body: m.Body, Sent: d.now,
+		})
+	}
+	for _, m := range cmd.Out {
+		d.cp.Outbox = append(d.cp.Outbox, storage.Outgoing{ID: d.keyFor(&m), Run: d.claim.Run, Target: m.To, Body: m.Body})
+	}
+}
+
+// label sets labels of the run, with the next commit.
+func (d *driver) label(cmd *scheduler.Command) {
+	d.dirty = true
+	if d.cp.Labels == nil {
+		d.cp.Labels = map[string]string{}
+	}
+	maps.Copy(d.cp.Labels, cmd.Labels)
+}
+
+// keyFor returns the message's own key, or one that no other message has: it is
+// given once, and stored with the message.
+func (d *driver) keyFor(m *flow.Message) string {
+	if m.Key != "" {
+		return m.Key
+	}
+	return newToken()
+}
+
+// firstCommand returns the order that a run is to begin with, if one waits for it,
+// and the other messages. What wanted the run suspended before it is void.
+func (d *driver) firstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
+	var others []storage.Message // without those that were refused
+	for i := range messages {
+		o, ok := ordered(&messages[i])
+		if !ok || o.kind == messageSuspend {
+			others = append(others, messages[i])
+			continue
+		}
+		d.see(messages[i].N)
+		so, tell, err := d.accept(&o, messages[i].N)
+		if tell || err != nil {
+			return &so, append(d.lifted(others), messages[i+1:]...), err
+		}
+	}
+	return nil, others, nil
+}
+
+// lifted takes the wishes to suspend the run out of its box, and returns the
+// other messages.
+func (d *driver) lifted(messages []storage.Message) []storage.Message {
+	var rest []storage.Message
+	for i := range messages {
+		if messages[i].Kind == messageSuspend {
+			d.taken(messages[i].N)
+		} else {
+			rest = append(rest, messages[i])
+		}
+	}
+	return rest
+}

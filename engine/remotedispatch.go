@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+)
+
+// A call that is work for workers, see [atom.Queued], is not made: it has a token
+// in a queue, which is stored with its begin. Forth and back it is the same.
+
+// handed is what is kept of such a call for whoever takes it.
+type handed struct {
+	Input    json.RawMessage `json:"input"`
+	Revert   bool            `json:"revert,omitempty"`
+	Outcome  string          `json:"outcome,omitempty"` // of what is undone
+	Result   json.RawMessage `json:"result,omitempty"`  // when that is done
+	Failure  *atom.Failure   `json:"failure,omitempty"` // when that is failed
+	Failures []*atom.Failure `json:"failures,omitempty"`
+	Trace    string          `json:"trace,omitempty"`
+}
+
+// A handOver is a call that the scheduler is to be told is somebody else's now.
+type handOver struct {
+	*external
+
+	path  string
+	event scheduler.Event
+}
+
+// entrust leaves a call to workers. It returns false when the call cannot be: then
+// making it says why. A call that is begun again, because its process died, is where
+// it was left.
+func (d *driver) dispatchRemote(cmd *scheduler.Command, c *call) bool {
+	path := c.about.Path
+	e := d.external[path]
+	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.about.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
+		work := d.workOf(c)
+		if c.missing != nil {
+			return false
+		}
+		e = d.openWork(cmd, c, work)
+	} else {
+		if k := keyOf(cmd); e.timerKey != k {
+			e.timerKey = k
+			d.watchToken(e)
+		}
+		e.revert = c.about.Revert
+	}
+	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.atom, Node: c.node, Revert: c.about.Revert}
+	d.entrusted = append(d.entrusted, handOver{e, path, ev})
+	return true
+}
+
+// openWork puts a call into the queue of its kind of work.
+func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *external {
+	e := &external{timerKey: keyOf(cmd), revert: c.about.Revert}
+	limit := c.timeout
+	t := &e.token
+	t.ID, t.Incarnation, t.Attempt, t.Queue = newToken(), c.about.Incarnation, c.about.Attempt, c.work
+	if n := cmd.Node; n != nil && !e.revert {
+		t.Heartbeat, t.ScheduleToStart, t.StartToClose = n.Spec.Heartbeat, n.Spec.ToStart, n.Spec.ToClose
+		if n.Spec.Token != "" {
+			t.ID = n.Spec.Token
+		}
+	} else if n == nil && !e.revert {
+		a := &d.plan.Atoms[cmd.Atom]
+		t.ScheduleToStart, t.StartToClose = a.ScheduleToStart(), a.StartToClose()
+		if def := a.Deferral(); def != nil {
+			t.Heartbeat = def.Heartbeat
+			if def.Deadline > 0 && (limit == 0 || def.Deadline < limit) {
+				limit = def.Deadline
+			}
+		}
+	}
+	d.waitFor(e, c.about.Path, limit)
+	told := *t
+	told.Work = work
+	d.cp.Tokens = append(d.cp.Tokens, told)
+	d.dirty = true
+	return e
+}
+
+// workOf returns what the worker is told; a call of which that is too much cannot be
+// made.
+func (d *driver) workOf(c *call) atom.Value {
+	if err := c.evaluateHere(); err != nil {
+		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, err)
+		return nil
+	}
+	in := c.values.Input()
+	if in == nil {
+		in = c.values.Object()
+	}
+	told := handed{Input: in.JSON(), Revert: c.about.Revert, Trace: c.about.Trace}
+	if c.about.Revert {
+		did := &c.more.Outcome
+		told.Outcome, told.Failures = did.String(), did.Failures()
+		if v, ok := did.Done(); ok {
+			told.Result = v.JSON()
+		}
+		if f, ok := did.Failed(); ok {
+			told.Failure = f
+		}
+	}
+	work, err := atom.Encode(told)
+	if err == nil && len(in) > atom.MaxValue {
+		err = atom.ErrValueTooLarge
+	}
+	if err != nil {
+		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, fmt.Errorf("the input of work for a worker: %w", err))
+	}
+	return work
+}
+
+// handOver tells the scheduler which calls are somebody else's now. One that had
+// been ended before it was known whose it is ends so.
+func (d *driver) handOver() error {
+	for len(d.entrusted) > 0 {
+		h := d.entrusted[0]
+		d.entrusted = d.entrusted[1:]
+		if d.external[h.path] != h.external { // it was given up meanwhile
+			continue
+		}
+		ev := h.event
+		if h.early != nil {
+			ev = d.endOf(h.external, h.early)
+			d.closeToken(h.path, true)
+		}
+		if err := d.feed(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}

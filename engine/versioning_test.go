@@ -1,0 +1,172 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// half runs a flow until its atom b has ended, and returns the store.
+func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) storage.Store {
+	t.Helper()
+	eng := newEngine(t, root, opts...)
+	before := s.do
+	s.do = script{"b": func(context.Context, int) error { eng.Suspend(); return nil }}
+	defer func() { s.do = before }()
+	if _, err := eng.Run(t.Context(), "r"); !errors.Is(err, engine.ErrSuspended) {
+		t.Fatal(err)
+	}
+	wantActs(t, s, "a", "b")
+	return eng.Store()
+}
+
+// TestAcceptChange goes on with a flow that has other atoms than the one the run
+// was begun on.
+func TestAcceptChange(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		store := half(t, s, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
+		opts = append(opts, engine.WithStore(store))
+
+		added := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("new"), s.atom("d")), opts...)
+		if _, err := added.Run(t.Context(), "r"); !errors.Is(err, engine.ErrChanged) {
+			t.Fatalf("a changed flow was gone on with: %v", err)
+		}
+		removed := newEngine(t, flow.Linear("f", s.atom("b"), s.atom("d")), opts...)
+		if _, err := removed.Run(t.Context(), "r", engine.AcceptChange()); !errors.Is(err, engine.ErrChanged) || !strings.Contains(err.Error(), `atom "a" was removed and is SUCCESS`) {
+			t.Fatalf("an atom that did something was forgotten unasked: %v", err)
+		}
+		other := newEngine(t, flow.Linear("f", flow.Linear("g", s.atom("x")).WithRetry(atom.Times(2, atom.Backoff{}).Renamed("b"))), opts...)
+		if _, err := other.Run(t.Context(), "r", engine.AcceptChange("a")); !errors.Is(err, engine.ErrChanged) {
+			t.Fatalf("a task became a retry: %v", err)
+		}
+		wantActs(t, s)
+		if _, err := added.Run(t.Context(), "r", engine.AcceptChange()); err != nil {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "new", "d")
+		if _, err := added.Run(t.Context(), "r"); err != nil {
+			t.Errorf("the run does not belong to the new flow: %v", err)
+		}
+	})
+}
+
+func TestAcceptChangeForgets(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"d": alwaysFails}}
+		store := half(t, s, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
+		eng := newEngine(t, flow.Linear("f", s.atom("b"), s.atom("d")), append(opts, engine.WithStore(store))...)
+		_, err := eng.Run(t.Context(), "r", engine.AcceptChange("a"))
+		reverted(t, err)
+		wantActs(t, s, "d", "undo d failed", "undo b done")
+		wantStates(t, store, "r", "b REVERTED", "d REVERTED")
+	})
+}
+
+// TestEarlierFlow ends a run on the version it was begun on.
+func TestEarlierFlow(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		v1 := func() flow.Node { return flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")) }
+		store := half(t, s, v1(), opts...)
+		eng := newEngine(t, flow.Linear("f", s.atom("z")), append(opts, engine.WithStore(store), engine.WithEarlier(v1()))...)
+		for range 2 {
+			if _, err := eng.Run(t.Context(), "r"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantActs(t, s, "c")
+		if _, err := eng.Run(t.Context(), "new"); err != nil {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "z")
+	})
+}
+
+// TestAgain runs what has ended once more.
+func TestAgain(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"b": failsOnce}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), opts...)
+		_, err := eng.Run(t.Context(), "r")
+		reverted(t, err)
+		wantActs(t, s, "a", "b", "undo b failed", "undo a done")
+		_, err = eng.Run(t.Context(), "r")
+		reverted(t, err)
+		wantActs(t, s)
+		for range 2 { // the second time there is nothing to do
+			res, err := eng.Run(t.Context(), "r", engine.Rerun())
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEnd(t, res, "SUCCESS", storage.Succeeded, storage.UndoNone)
+		}
+		wantActs(t, s, "a", "b")
+		if err := eng.Reset(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, eng.Store(), "r", "a PENDING", "b PENDING")
+		run, err := eng.Store().Run(t.Context(), "r")
+		if err != nil || run.State != states.FlowPending || run.Outcome != storage.Unfinished || !run.Ended.IsZero() {
+			t.Errorf("after the reset: %v, outcome %d, ended %v: %v", run.State, run.Outcome, run.Ended, err)
+		}
+		if _, err = eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		wantActs(t, s, "a", "b")
+	})
+}
+
+// TestSteps runs phase by phase, and leaves in between.
+func TestSteps(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{}
+		root := flow.Linear("f", s.atom("a"), s.atom("b"))
+		var phases []string
+		eng := newEngine(t, root, engine.WithParallelism(1))
+		for phase, err := range eng.Steps(t.Context(), "r") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			phases = append(phases, phase.String())
+		}
+		want := []string{
+			"RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS",
+		}
+		if diff := cmp.Diff(want, phases); diff != "" {
+			t.Errorf("phases (-want +got):\n%s", diff)
+		}
+		wantActs(t, s, "a", "b")
+
+		eng = newEngine(t, root, opts...)
+		for phase, err := range eng.Steps(t.Context(), "r") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if phase == states.EngineAnalyzing {
+				break
+			}
+		}
+		wantActs(t, s, "a")
+		run, err := eng.Store().Run(t.Context(), "r")
+		if err != nil || run.State != states.FlowSuspended {
+			t.Errorf("left in %v: %v", run.State, err)
+		}
+		var last error
+		for _, err := range eng.Steps(t.Context(), "none", engine.Input(atom.MustEncode("no object"))) {
+			last = err
+		}
+		if last == nil {
+			t.Error("a run that cannot begin gave no error")
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"sort"
+)
+
+// rings are the messages that came, of all runs, in the order in which they came.
+type rings struct {
+	last    int64 // rising with each message
+	log     []arrivalTracker
+	compact int // length at which those that were answered are dropped
+}
+
+// A ringing is a message that came.
+type arrivalTracker struct {
+	at      int64
+	run     *memoryRun
+	message int64
+}
+
+const firstCompact = 1024
+
+// ringing notes that a message came.
+func (m *memory) arrivalTracker(r *memoryRun, message int64) {
+	all := &m.arrivals
+	all.last++
+	all.log = append(all.log, arrivalTracker{at: all.last, run: r, message: message})
+	if len(all.log) > max(all.compact, firstCompact) {
+		all.log = slices.DeleteFunc(all.log, func(one arrivalTracker) bool { return m.runs[one.run.head.ID] != one.run || !one.run.has(one.message) })
+		all.compact = 2 * len(all.log)
+	}
+}
+
+// has reports whether a message is in the box still.
+func (r *memoryRun) has(message int64) bool {
+	i := sort.Search(len(r.messages), func(i int) bool { return r.messages[i].N >= message })
+	return i < len(r.messages) && r.messages[i].N == message
+}
+
+// RunsWithMessages returns which of this owner's runs were rung since.
+func (m *MemoryStore) RunsWithMessages(ctx context.Context, since int64) ([]Arrival, int64, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer m.mu.Unlock()
+	log := m.arrivals.log
+	log = log[sort.Search(len(log), func(i int) bool { return log[i].at > since }):]
+	var messages []Arrival
+	for _, one := range log {
+		if one.run.head.Owner == m.owner.ID && one.run.has(one.message) {
+			messages = append(messages, Arrival{Run: one.run.head.ID, Wakeups: one.message})
+		}
+	}
+	return LastArrivals(messages), m.arrivals.last, nil
+}
+
+// LastArrivals returns the last ring of each run, in the order of these. The
+// argument is used for it. For those who write stores.
+func LastArrivals(arrivals []Arrival) []Arrival {
+	named := make(map[string]bool, len(arrivals))
+	kept := len(arrivals)
+	for _, waiting := range slices.Backward(arrivals) {
+		if !named[waiting.Run] {
+			named[waiting.Run] = true
+			kept--
+			arrivals[kept] = waiting
+		}
+	}
+	return arrivals[kept:]
+}

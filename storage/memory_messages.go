@@ -1,0 +1,67 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// Send puts messages into the boxes of runs.
+func (m *MemoryStore) Send(ctx context.Context, messages ...Message) error {
+	for i := range messages {
+		if err := messages[i].Check(); err != nil {
+			return err
+		}
+	}
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	for i := range messages {
+		if _, err := m.find(messages[i].Run); err != nil {
+			return err
+		}
+	}
+	for i := range messages {
+		m.deliver(m.runs[messages[i].Run], messages[i])
+	}
+	return nil
+}
+
+// deliver puts the message into the run's box, unless one of its key came before.
+func (m *memory) deliver(r *memoryRun, l Message) {
+	if l.Key != "" {
+		if r.keys[l.Key] {
+			return
+		}
+		if r.keys == nil {
+			r.keys = map[string]bool{}
+		}
+		r.keys[l.Key] = true
+	}
+	now := time.Now()
+	r.head.Wakeups++
+	l.N, l.Run, l.Failure = r.head.Wakeups, r.head.ID, copyFailure(l.Failure)
+	if l.Sent.IsZero() {
+		l.Sent = now
+	}
+	r.messages = append(r.messages, l)
+	m.arrivalTracker(r, l.N)
+	if r.head.Owner == "" && (r.head.Due.IsZero() || r.head.Due.After(now)) {
+		r.head.Due = now
+		m.wants(r)
+	}
+	m.notify()
+}
+
+// Bell returns the run's wakeup counter and messages.
+func (m *MemoryStore) Messages(ctx context.Context, run string) (int64, []Message, error) {
+	if err := m.enter(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return 0, nil, err
+	}
+	return r.head.Wakeups, r.listMessages(), nil
+}

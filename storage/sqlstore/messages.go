@@ -1,0 +1,169 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	insertKey = `INSERT INTO message_keys (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	// wakeRun raises the wakeup counter, and makes a run that nobody owns due.
+	wakeRun = `UPDATE runs SET wakeups = wakeups + 1,
+  due = CASE WHEN owner = '' AND (due IS NULL OR due > ?1) THEN ?1 ELSE due END
+WHERE n = ?2`
+	insertMessage = `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent)
+SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`
+	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM messages WHERE run = ? ORDER BY n`
+	selectWakeups  = `SELECT wakeups FROM runs WHERE n = ?`
+	deleteMessage  = `DELETE FROM messages WHERE run = ? AND n = ?`
+)
+
+// deliver puts a message into the box of run n, unless one of its key came before.
+func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error {
+	if l.Key != "" {
+		fresh, err := w.exec(ctx, insertKey, n, l.Key)
+		if err != nil || fresh == 0 {
+			return err
+		}
+	}
+	now := time.Now()
+	if err := w.post(ctx, nil, wakeRun, micros(now), n); err != nil {
+		return err
+	}
+	return w.post(ctx, nil, insertMessage, l.Kind, l.Path, l.Incarnation, l.Name, l.Key,
+		[]byte(l.Body), storage.EncodeFailure(l.Failure), micros(orNow(l.Sent)), n)
+}
+
+// deliverAll delivers messages; those to runs that are not there are an error, or
+// dropped.
+func deliverAll(ctx context.Context, w *session, messages []storage.Message, drop bool) error {
+	for i := range messages {
+		if err := w.hold(ctx, messages[i].Run); err != nil {
+			return err
+		}
+		n, err := numberOf(ctx, w, messages[i].Run)
+		if drop && errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := deliver(ctx, w, n, &messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addressees returns the runs that messages are to.
+func addressees(messages []storage.Message) []string {
+	runs := make([]string, len(messages))
+	for i := range messages {
+		runs[i] = messages[i].Run
+	}
+	return runs
+}
+
+// Send puts messages into the boxes of runs.
+func (s *Store) Send(ctx context.Context, messages ...storage.Message) error {
+	for i := range messages {
+		if err := messages[i].Check(); err != nil {
+			return err
+		}
+	}
+	return s.update(ctx, &write{
+		runs:     addressees(messages),
+		do:       func(ctx context.Context, w *session) error { return deliverAll(ctx, w, messages, false) },
+		arrivals: moves,
+	})
+}
+
+func takeMessages(ctx context.Context, w *session, n int64, taken []int64) error {
+	for _, message := range taken {
+		if err := w.post(ctx, nil, deleteMessage, n, message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readMessages(ctx context.Context, s *session, n int64, run string) ([]storage.Message, error) {
+	var rows []struct {
+		N           int64
+		Kind        string
+		Path        string
+		Incarnation int
+		Name        string
+		Key         string
+		Body        []byte
+		Failure     []byte
+		Sent        moment
+	}
+	if err := s.all(ctx, &rows, selectMessages, n); err != nil {
+		return nil, err
+	}
+	out := make([]storage.Message, len(rows))
+	for i, r := range rows {
+		failure, err := storage.DecodeFailure(r.Failure)
+		if err != nil {
+			return nil, fmt.Errorf("%w (letter %d of run %q)", err, r.N, run)
+		}
+		out[i] = storage.Message{
+			N: r.N, Run: run, Kind: r.Kind, Path: r.Path, Incarnation: r.Incarnation,
+			Name: r.Name, Key: r.Key, Body: r.Body, Failure: failure, Sent: r.Sent.time(),
+		}
+	}
+	return out, nil
+}
+
+const (
+	// selectArrivals begins with the messages, which are few, and not with the owner's
+	// runs: CROSS JOIN keeps SQLite from changing the order.
+	selectArrivals = `SELECT o.id AS run, l.n AS wakeups
+FROM messages l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l.run
+WHERE l.arrival > ? AND r.owner = ? ORDER BY l.arrival`
+)
+
+// RunsWithMessages returns which of this owner's runs were rung since. Two lookups, and one
+// for each message that came since and is still there. It is here that an owner finds
+// out that it was taken for dead.
+func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
+	if s.readOnly {
+		return nil, since, nil // it owns no runs
+	}
+	if s.leaseRenewer != nil {
+		return s.leaseRenewer.arrivals.since(ctx, s, since)
+	}
+	var messages []storage.Arrival
+	err = s.view(ctx, func(r *session) error {
+		if err := r.get(ctx, &now, r.dialect.rang); err != nil {
+			return err
+		}
+		return r.all(ctx, &messages, selectArrivals, since, s.owner.ID)
+	})
+	if err == nil && s.notifier.others.Swap(false) { // else nobody can have taken this owner for dead
+		if err = s.reregister(ctx); err != nil {
+			s.notifier.others.Store(true)
+		}
+	}
+	if err != nil {
+		return nil, since, err
+	}
+	return storage.LastArrivals(messages), max(since, now), nil
+}
+
+// Bell returns the run's wakeup counter and messages.
+func (s *Store) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
+		if err := r.get(ctx, &wakeups, selectWakeups, n); err != nil {
+			return err
+		}
+		messages, err = readMessages(ctx, r, n, run)
+		return err
+	})
+	return wakeups, messages, err
+}

@@ -1,0 +1,134 @@
+package storagetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testRunsWithMessages(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	create(t, s, run("a"), run("b"), run("c"), run("free"))
+	p, q := begin(t, s, "a"), begin(t, s, "b")
+	foreign := begin(t, other, "c")
+	signal := func(id string) storage.Message { return storage.Message{Run: id, Kind: "signal"} }
+	now := int64(0)
+	expect := func(what string, want ...storage.Arrival) {
+		t.Helper()
+		got, then, err := s.RunsWithMessages(t.Context(), now)
+		must(t, "Rang", err)
+		same(t, what, want, got)
+		if then < now {
+			t.Fatalf("%s: time goes back from %d to %d", what, now, then)
+		}
+		now = then
+	}
+	expect("nothing")
+	must(t, "Send", s.Send(t.Context(), signal("b"), signal("c"), signal("a"), signal("b"), signal("free")))
+	expect("two of mine, the last one last", storage.Arrival{Run: "a", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 2})
+	expect("nothing since")
+	must(t, "Send", other.Send(t.Context(), signal("a")))
+	expect("a letter from elsewhere", storage.Arrival{Run: "a", Wakeups: 2})
+	foreign.write(t, storage.Checkpoint{Messages: []storage.Message{signal("b")}})
+	expect("a letter in a checkpoint", storage.Arrival{Run: "b", Wakeups: 3})
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}}})
+	_, err := other.EndToken(t.Context(), "t", value(1), nil)
+	must(t, "EndToken", err)
+	expect("the end of a token", storage.Arrival{Run: "a", Wakeups: 3})
+	if _, err := other.EndToken(t.Context(), "t", value(1), nil); err == nil {
+		t.Fatalf("a token was ended twice")
+	}
+	expect("a token that was ended before")
+	must(t, "Send", other.Send(t.Context(), signal("b")))
+	q.write(t, storage.Checkpoint{Taken: []int64{1, 2, 3, 4}})
+	expect("letters that were taken")
+	must(t, "Send", other.Send(t.Context(), signal("b"))) // numbers do not come again
+	expect("a letter after all were taken", storage.Arrival{Run: "b", Wakeups: 5})
+
+	now = 0
+	expect("all from the beginning", storage.Arrival{Run: "a", Wakeups: 3}, storage.Arrival{Run: "b", Wakeups: 5})
+	must(t, "Release", s.Release(t.Context(), p.claim, 3, time.Time{}))
+	begin(t, s, "free")
+	now = 0
+	expect("after a change of owners", storage.Arrival{Run: "free", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 5})
+}
+
+// testManyRunsWithMessages sends messages that are taken and messages that are not, so many
+// that a store that keeps a list of them has to tidy up.
+func testManyRunsWithMessages(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"), run("b"), run("late"))
+	p := begin(t, s, "a")
+	begin(t, s, "b")
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "b", Kind: "kept"}))
+	const messages, batch = 5000, 100
+	burst := make([]storage.Message, batch)
+	for n := int64(0); n < messages; n += batch {
+		cp := storage.Checkpoint{}
+		for i := range burst {
+			burst[i] = storage.Message{Run: "a", Kind: "signal"}
+			cp.Taken = append(cp.Taken, n+int64(i)+1)
+		}
+		must(t, "Send", s.Send(t.Context(), burst...))
+		p.write(t, cp)
+	}
+	arrivals, now, err := s.RunsWithMessages(t.Context(), 0)
+	must(t, "Rang", err)
+	same(t, "rings", []storage.Arrival{{Run: "b", Wakeups: 1}}, arrivals)
+	must(t, "Send", s.Send(t.Context(), burst[0]))
+	arrivals, _, err = s.RunsWithMessages(t.Context(), now)
+	must(t, "Rang", err)
+	same(t, "rings", []storage.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
+}
+
+// testRaceRunsWithMessages has an owner of many runs wait for messages that come from all
+// sides: none is missed.
+func testRaceRunsWithMessages(t *testing.T, m Maker) {
+	s := m.open(t)
+	stores := []storage.Store{s, m.join(t, s)}
+	const runs = 5
+	seen := map[string]int64{}
+	for i := range runs {
+		id := fmt.Sprint("run", i)
+		create(t, s, run(id))
+		begin(t, s, id)
+		seen[id] = 0
+	}
+	each := int64(rounds())
+	var senders sync.WaitGroup
+	for i, sender := range stores {
+		senders.Go(func() {
+			for n := range each {
+				id := fmt.Sprint("run", (int64(i)+n)%runs)
+				if err := sender.Send(t.Context(), storage.Message{Run: id, Kind: "signal"}); err != nil {
+					t.Errorf("Send: %v", err)
+				}
+			}
+		})
+	}
+	defer senders.Wait()
+	total, asked := int64(0), 0
+	for now := int64(0); total < 2*each; asked++ {
+		changed := s.Changed()
+		arrivals, then, err := s.RunsWithMessages(t.Context(), now)
+		must(t, "Rang", err)
+		now = then
+		for _, r := range arrivals {
+			total += max(0, r.Wakeups-seen[r.Run])
+			seen[r.Run] = max(seen[r.Run], r.Wakeups)
+		}
+		if total == 2*each {
+			break
+		}
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second): // a wake-up was lost
+			t.Fatalf("heard of %d letters of %d", total, 2*each)
+		}
+	}
+	t.Logf("%d letters, asked %d times", total, asked)
+}

@@ -1,0 +1,71 @@
+package storagetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+func testMessages(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"), run("b"))
+	full := storage.Message{
+		Run: "a", Kind: "signal", Path: "x", Incarnation: 2, Name: "go", Key: "k1", Body: value(1),
+		Failure: &atom.Failure{Code: "C"}, Sent: at(1),
+	}
+	must(t, "Send", s.Send(t.Context(), full, storage.Message{Run: "b", Kind: "cancel", Sent: at(1)}))
+	must(t, "Send", s.Send(t.Context(),
+		full, // the key was there
+		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)},
+		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)}, // no key: not recognised
+		storage.Message{Run: "b", Kind: "signal", Key: "k1", Sent: at(2)},     // another run's key
+	))
+	full.N = 1
+	box := []storage.Message{
+		full,
+		{N: 2, Run: "a", Kind: "signal", Name: "again", Sent: at(2)},
+		{N: 3, Run: "a", Kind: "signal", Name: "again", Sent: at(2)},
+	}
+	expect := func(want []storage.Message, wantWakeups int64) {
+		t.Helper()
+		wakeups, messages, err := s.Messages(t.Context(), "a")
+		must(t, "Bell", err)
+		same(t, "letters", want, messages)
+		if wakeups != wantWakeups {
+			t.Fatalf("the bell is at %d, want %d", wakeups, wantWakeups)
+		}
+	}
+	expect(box, 3)
+	p := begin(t, s, "a")
+	same(t, "letters in the snapshot", box, p.snap.Messages)
+	p.write(t, storage.Checkpoint{Taken: []int64{1, 3, 77}})
+	expect(box[1:2], 3)
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k1", Sent: at(3)}))
+	expect(box[1:2], 3) // a key is remembered when its message is gone
+	p.write(t, storage.Checkpoint{Taken: []int64{2}, Messages: []storage.Message{
+		{Run: "b", Kind: "signal", Name: "from a", Sent: at(4)},
+		{Run: "b", Kind: "signal", Key: "k1", Sent: at(4)},
+		{Run: "nobody", Kind: "signal"},
+	}})
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(5)}))
+	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4) // numbers are not used again
+	if wakeups, messages, err := s.Messages(t.Context(), "b"); err != nil || wakeups != 3 || messages[2].Name != "from a" {
+		t.Errorf("b's bell is at %d, letters %+v, %v", wakeups, messages, err)
+	}
+
+	err := s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}, storage.Message{Run: "zz", Kind: "signal"})
+	want(t, "Send to no run", err, storage.ErrNotFound)
+	err = s.Send(t.Context(), storage.Message{Run: "a", Key: strings.Repeat("k", storage.MaxID+1)})
+	want(t, "Send with an endless key", err, storage.ErrInvalid)
+	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4)
+
+	must(t, "Send without a time", s.Send(t.Context(), storage.Message{Run: "b", Kind: "signal"}))
+	_, messages, err := s.Messages(t.Context(), "b")
+	must(t, "Bell", err)
+	if sent := messages[len(messages)-1].Sent; time.Since(sent) > time.Minute {
+		t.Errorf("sent at %v", sent)
+	}
+}
