@@ -39,8 +39,8 @@ func WithHost(ctx context.Context, c *Call, h Host) context.Context {
 	return new(HostContext).Of(ctx, c, h)
 }
 
-// A HostContext is the context of a call: both of its values for the price of
-// one, or of none where an engine has room for it. The zero value is that room.
+// A HostContext is the context of a call. It holds both values in one allocation,
+// or in none if the engine reuses a HostContext. The zero value is ready for [HostContext.Of].
 type HostContext struct {
 	context.Context //nolint:containedctx // it is a context itself
 
@@ -48,7 +48,7 @@ type HostContext struct {
 	host Host
 }
 
-// Of is [WithHost] in the room of h, which must be for that call alone.
+// Of is [WithHost] with the memory of h. The caller uses h for that call only.
 func (h *HostContext) Of(ctx context.Context, c *Call, host Host) context.Context {
 	*h = HostContext{ctx, c, host}
 	return h

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// ErrDeferred is returned by Execute when somebody else is to end the attempt:
-// whoever has its [Token], from any process, in a minute or in a month. Until
-// then the atom is RUNNING and holds nothing but rows. It may be wrapped. The
-// task must be [Deferrable]; others fail with it.
+// ErrDeferred is returned by Execute if another party is to end the attempt: the
+// holder of its [Token], from any process, in a minute or in a month. Until then
+// the atom is RUNNING and holds only rows. The error may be wrapped. The task must
+// be [Deferrable]; other tasks fail with the error.
 var ErrDeferred = errors.New("atom: the attempt is ended elsewhere")
 
-// ErrEnded is returned by Execute, with a result, when the attempt is over though
-// somebody else was to end it: a language has handed out its token, and nobody
-// will use it. A mock does so.
+// ErrEnded is returned by Execute, with a result, if the attempt is over although
+// another party was to end it. A language has handed out the token, and it will not
+// be used. A mock returns it.
 var ErrEnded = errors.New("atom: the attempt has ended")
 
 // Deferral bounds how long an attempt may be waited for that is ended elsewhere.
@@ -36,16 +36,16 @@ func Deferrable(d Deferral) Option { return func(a *Atom) { a.deferral = &d } }
 // Deferral returns what was given by [Deferrable], or nil.
 func (a *Atom) Deferral() *Deferral { return a.deferral }
 
-// Token returns the token of the attempt that ctx belongs to: whoever has it may
-// end the attempt. Nobody can guess it. It is "" when the task is not
-// [Deferrable].
+// Token returns the token of the attempt that ctx belongs to. Its holder may end the
+// attempt. The token cannot be guessed. If the task is not [Deferrable], Token
+// returns "".
 func Token(ctx context.Context) string { return CurrentCall(ctx).Token }
 
-// Awaits returns a task that calls nobody and ends when the run is sent a signal
-// of that name: a storage.Message, whose body is the result. It fails when the
-// message carries a failure. A signal that came before is not lost, and one ends
-// one task. The body is not looked at: what is no T fails whoever reads it. There
-// is no token, so nobody can be heard of meanwhile: a Heartbeat means nothing.
+// Awaits returns a task that calls nothing and ends when the run receives a signal
+// of that name: a storage.Message, whose body is the result. If the message carries
+// a failure, the task fails. A signal that came before is not lost, and one signal
+// ends one task. Ebb does not check the body: if it is not a T, the atom that reads
+// it fails. There is no token, so a Heartbeat has no effect.
 func Awaits[T any](name, signal string, d Deferral, opts ...Option) *Atom {
 	a := Func(name, func(context.Context, struct{}) (T, error) {
 		var none T
@@ -59,7 +59,7 @@ func Awaits[T any](name, signal string, d Deferral, opts ...Option) *Atom {
 // when none does.
 func (a *Atom) Signal() string { return a.signal }
 
-// CheckResult returns an error when v, by which somebody else ends the attempt,
+// CheckResult returns an error if v, with which another party ends the attempt,
 // cannot be a result of the task. A task that is not typed takes any.
 func (a *Atom) CheckResult(v Value) error {
 	if t, ok := a.body.(resultChecker); ok {

@@ -34,13 +34,13 @@ func ExampleAttempts() {
 	// <nil>
 }
 
-// The hotel does not answer when the room is to be cancelled. After two attempts
-// the run rests, until somebody has called the hotel.
+// The airline does not answer when the seat is to be cancelled. After two attempts
+// Ebb suspends the run until an operator has called the airline.
 func ExampleIfRevertFails() {
 	nothing := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
 	book := atom.Pair("book", nothing,
 		func(context.Context, struct{}, atom.Outcome[struct{}]) error {
-			fmt.Println("cancel the room")
+			fmt.Println("cancel the seat")
 			return errors.New("no answer")
 		},
 		atom.RevertAttempts(2, atom.Constant(time.Millisecond)), atom.RevertTimeout(time.Minute), atom.IfRevertFails(atom.Park))
@@ -52,12 +52,12 @@ func ExampleIfRevertFails() {
 	res, err := eng.Run(ctx, "trip-1")
 	fmt.Println(errors.Is(err, engine.ErrSuspended), res.Run.Failure)
 
-	// Somebody called the hotel: the room is cancelled.
+	// An operator called the airline: the seat is cancelled.
 	res, _ = eng.Command(ctx, "trip-1", engine.Skip("book"))
 	fmt.Println(res.Run.State)
 	// Output:
-	// cancel the room
-	// cancel the room
+	// cancel the seat
+	// cancel the seat
 	// true book: Error: no answer
 	// REVERTED
 }

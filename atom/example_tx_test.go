@@ -16,9 +16,9 @@ import (
 // the runs: it is written exactly once, however often the task is executed.
 func ExampleTx() {
 	book := atom.Pair("book",
-		func(ctx context.Context, in wish) (booking, error) {
+		func(ctx context.Context, in request) (booking, error) {
 			id, err := atom.Tx(ctx, func(tx *sql.Tx) (int64, error) {
-				res, err := tx.ExecContext(ctx, `INSERT INTO bookings (room, key) VALUES (?, ?)`, in.Room, atom.IdempotencyKey(ctx))
+				res, err := tx.ExecContext(ctx, `INSERT INTO bookings (seat, key) VALUES (?, ?)`, in.Seat, atom.IdempotencyKey(ctx))
 				if err != nil {
 					return 0, err
 				}
@@ -26,7 +26,7 @@ func ExampleTx() {
 			})
 			return booking{id}, err
 		},
-		func(ctx context.Context, _ wish, _ atom.Outcome[booking]) error { // whatever the outcome: the key finds the row
+		func(ctx context.Context, _ request, _ atom.Outcome[booking]) error { // whatever the outcome: the key finds the row
 			_, err := atom.Tx(ctx, func(tx *sql.Tx) (struct{}, error) {
 				_, err := tx.ExecContext(ctx, `DELETE FROM bookings WHERE key = ?`, atom.IdempotencyKey(ctx))
 				return struct{}{}, err
@@ -38,17 +38,17 @@ func ExampleTx() {
 	dir, err := os.MkdirTemp("", "example")
 	check(err)
 	defer func() { check(os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "hotel.db")
+	file := filepath.Join(dir, "flights.db")
 	store, err := sqlstore.Open(ctx, "sqlite:"+file)
 	check(err)
 	defer func() { check(store.Close()) }()
 	db, err := sql.Open("sqlite", file)
 	check(err)
 	defer func() { check(db.Close()) }()
-	_, err = db.ExecContext(ctx, `CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, key TEXT)`)
+	_, err = db.ExecContext(ctx, `CREATE TABLE bookings (id INTEGER PRIMARY KEY, seat TEXT, key TEXT)`)
 	check(err)
 
-	eng, err := engine.New(book, engine.WithStore(store), engine.With(atom.NewKey[string]("room"), "the blue one"))
+	eng, err := engine.New(book, engine.WithStore(store), engine.With(atom.NewKey[string]("seat"), "12A"))
 	check(err)
 	res, err := eng.Run(ctx, "booking-4711")
 	check(err)
@@ -58,8 +58,8 @@ func ExampleTx() {
 	// Output: booked under 1
 }
 
-type wish struct {
-	Room string `json:"room"`
+type request struct {
+	Seat string `json:"seat"`
 }
 
 type booking struct {

@@ -23,7 +23,7 @@ const (
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
 	CodeStartToClose    = "Ebb.StartToClose"    // the worker who took the work did not end it in time
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
-	CodeBadResult       = "Ebb.BadResult"       // whoever ended the attempt gave a result that the task cannot have
+	CodeBadResult       = "Ebb.BadResult"       // the party that ended the attempt gave a result that the task cannot have
 	CodeRunExists       = "Ebb.RunExists"       // the run that was to be begun is there already
 	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be begun is not known
 	CodeNoStart         = "Ebb.NoStart"         // the run that is wanted cannot be made

@@ -50,7 +50,7 @@ func RemotePair[In, Out any](name, kind, undo string, opts ...Option) *Atom {
 	return newTyped(name, &typed[In, Out]{task: e, reverter: e}, opts)
 }
 
-// elsewhere is what stands in a typed task for those who do its work.
+// external is the task of an atom whose work a worker does.
 type external[In, Out any] struct{ do, undo string }
 
 func (external[In, Out]) Execute(context.Context, In) (out Out, err error) { return out, errNotHere }
@@ -73,7 +73,7 @@ func (t *typed[In, Out]) Queue(c *Call) string {
 
 // ScheduleToStart limits how long the work of one attempt of Execute waits for a
 // worker to take it, for a task made by [Remote] or [RemotePair]. Then the attempt
-// fails with [CodeScheduleToStart]; nobody has begun it. Only the first worker is
+// fails with [CodeScheduleToStart]; no worker has begun it. Only the first worker is
 // waited for: work that one has lost goes to the next within the limits that there
 // are else. The default is no limit.
 func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart = d } }

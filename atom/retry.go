@@ -29,7 +29,7 @@ func (v Verdict) String() string {
 type Decision struct {
 	Verdict Verdict
 	After   time.Duration // how long to wait before the flow runs again; for VerdictRetry
-	Jitter  float64       // the part of After that is random, see [Backoff]; whoever waits draws it
+	Jitter  float64       // the part of After that is random, see [Backoff]; the caller that waits draws it
 }
 
 // A Try is one attempt of a retry's flow: the value the retry provided for it,

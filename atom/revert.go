@@ -19,7 +19,7 @@ type RevertEnd uint8
 const (
 	StopUndoing RevertEnd = iota // the rest is not undone; the run ends with its undo failed
 	GoOnUndoing                  // the rest is undone all the same; the run ends with its undo failed
-	Park                         // the run is suspended until somebody orders what is to become of it, see engine.RetryRevert and engine.Skip
+	Park                         // the run is suspended until an operator sends a command, see engine.RetryRevert and engine.Skip
 )
 
 // String returns "stop", "go on" or "park".
@@ -53,9 +53,9 @@ func (p RevertPolicy) After(attempt int, f *Failure) (wait time.Duration, again 
 }
 
 // Pivot makes the task a point of no return: once it has succeeded, neither it
-// nor what it depends on, directly or not, is undone, whatever fails or is
-// ordered later. What came after it, or stands beside it, is, and a run that
-// fails then ends FAILURE, partly undone. A retry cannot go back before it. While
+// nor what it depends on, directly or not, is undone, whatever fails and whatever
+// an operator commands later. What came after it, or stands beside it, is undone.
+// A run that fails then ends FAILURE, partly undone. A retry cannot go back before it. While
 // it has not succeeded, all is undone as ever.
 func Pivot() Option { return func(a *Atom) { a.pivot = true } }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // Traceparent returns the W3C traceparent that the run of the call that ctx belongs
-// to was begun under, to be handed on to whoever the task asks; "" when there is
-// none.
+// to was begun under. The task hands it on to the services that it calls. It is ""
+// if there is none.
 func Traceparent(ctx context.Context) string { return CurrentCall(ctx).Trace }
 
 // traceparents are those of version 00, and of later ones what has its form at the

@@ -16,7 +16,7 @@ var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here;
 // returned then, and fn is not called.
 //
 //	id, err := atom.Tx(ctx, func(tx *sql.Tx) (int64, error) {
-//		res, err := tx.ExecContext(ctx, `INSERT INTO bookings (room) VALUES (?)`, in.Room)
+//		res, err := tx.ExecContext(ctx, `INSERT INTO bookings (seat) VALUES (?)`, in.Seat)
 //		if err != nil {
 //			return 0, err
 //		}
@@ -29,7 +29,7 @@ var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here;
 //
 // An error of fn rolls back and is returned as it is. When the database itself
 // fails, Tx returns an error and the run stops at its last checkpoint, as with
-// any error of its store; whoever goes on with it finds what was committed.
+// any error of its store. The process that resumes it finds what was committed.
 // While fn runs no other run can write to an SQLite database, so it must be quick
 // and wait for nothing else. It may be called again when the database was busy.
 // It must leave the tables of Ebb alone, and not end tx.

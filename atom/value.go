@@ -70,7 +70,7 @@ var encoders = sync.Pool{New: func() any {
 	return enc
 }}
 
-// maxKeptText is above which size, in bytes, the room of an encoder is given up.
+// maxKeptText is the largest buffer, in bytes, that an encoder keeps for reuse.
 const maxKeptText = 64 << 10
 
 func (enc *encoder) done() {

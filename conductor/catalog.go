@@ -146,7 +146,7 @@ func (c *serving) defined(ctx context.Context, hash string) (flow.Node, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if first := c.made[hash]; first != nil { // by somebody else meanwhile
+	if first := c.made[hash]; first != nil { // by another goroutine meanwhile
 		return first, nil
 	}
 	c.made[hash] = root

@@ -168,7 +168,7 @@ func (c *Conductor) serve(ctx context.Context) error {
 }
 
 // takeIn claims jobs, and prepares the runs they want.
-func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.Fresh, error) {
+func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, error) {
 	flows, err := c.catalog.claimable(ctx)
 	if err != nil || len(flows) == 0 {
 		return nil, err
@@ -177,7 +177,7 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.Fresh, error
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]engine.Fresh, len(claims))
+	runs := make([]engine.NewRun, len(claims))
 	var all errgroup.Group
 	for i := range claims { // side by side, as definitions may have to be read
 		all.Go(func() (err error) {
@@ -189,7 +189,7 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.Fresh, error
 		})
 	}
 	err = all.Wait()
-	return slices.DeleteFunc(runs, func(r engine.Fresh) bool { return r.Run == "" }), err
+	return slices.DeleteFunc(runs, func(r engine.NewRun) bool { return r.Run == "" }), err
 }
 
 // refused says on the board why the run that a job wants is not begun.
@@ -198,7 +198,7 @@ func (c *Conductor) refused(ctx context.Context, claim *jobs.Claim, why error) e
 	switch {
 	case why == nil, errors.Is(why, engine.ErrStopped):
 		return why
-	case errors.Is(why, storage.ErrFenced): // it is somebody else's by now
+	case errors.Is(why, storage.ErrFenced): // another process owns it by now
 		return nil
 	case errors.Is(why, storage.ErrLimited): // it waits for its place
 		return nil
@@ -221,7 +221,7 @@ func (c *Conductor) park(ctx context.Context, claim *jobs.Claim, code, why strin
 }
 
 // unlessLost returns the error of a board, but for a claim that was lost: then the
-// job is somebody else's to decide about.
+// process that has the claim decides about the job.
 func unlessLost(err error) error {
 	if errors.Is(err, jobs.ErrClaimLost) {
 		return nil
@@ -239,9 +239,9 @@ func (c *Conductor) exists(ctx context.Context, claim *jobs.Claim) error {
 	return c.park(ctx, claim, atom.CodeRunExists, fmt.Sprintf("there is a run %q already, which is not this job's", j.Run))
 }
 
-// prepare prepares the run of a job. Whatever a language does with a definition, it
-// takes nobody else with it.
-func (c *Conductor) prepare(ctx context.Context, j *storage.Job) (fresh engine.Fresh, err error) {
+// prepare prepares the run of a job. If a language panics on a definition, other jobs
+// are not affected.
+func (c *Conductor) prepare(ctx context.Context, j *storage.Job) (fresh engine.NewRun, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("conductor: panic while the run was made: %v\n%s", p, debug.Stack())

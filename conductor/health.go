@@ -53,7 +53,7 @@ func (c *Conductor) Ready(ctx context.Context) error {
 	if m := c.Memory(); m.Exhausted {
 		return fmt.Errorf("conductor: the memory budget of %d bytes is reached, and nothing more is taken up", m.Budget)
 	}
-	// However many ask at once, the store is asked once, for those who do not wait, too.
+	// Concurrent probes share one query, which goes on if a client does not wait for it.
 	_, err, _ := c.probes.Do("", func() (any, error) { return nil, c.probe(context.WithoutCancel(ctx)) })
 	return err
 }
@@ -73,17 +73,17 @@ func (c *Conductor) probe(ctx context.Context) error {
 	return nil
 }
 
-// Health answers those who watch over processes: GET /livez is 200 as long as the
+// Health answers probes of the process: GET /livez is 200 as long as the
 // process can answer at all, GET /readyz when the conductor is [Conductor.Ready],
-// else 503. It does not say why, which may name the database, as anybody may ask: the
-// log does, once for each reason.
+// else 503. The answer does not give the reason, which may name the database, because any
+// client may ask. The log gives each reason once.
 func (c *Conductor) Health() http.Handler {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintln(w, text) // nobody to tell when the asker has gone
+		_, _ = fmt.Fprintln(w, text) // the client may have gone
 	}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	var last atomic.Pointer[string] // reason

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Answers are what user code decides about a run: those of languages, retry controllers
+// answers are what user code decides about a run: those of languages, retry controllers
 // and deciders. Nearly all take microseconds, so they are made on the goroutine that
 // drives the run. One that goes on after it was to be interrupted holds up everything
 // else. It is given up like a call that ignores its context: the goroutine that called
@@ -168,7 +168,7 @@ func (d *driver) demanded(now time.Time) (why, err error) {
 	ctx, cancel := context.WithTimeout(d.storing, assurance)
 	defer cancel()
 	_, messages, err := d.e.store.Messages(ctx, d.claim.Run)
-	if err == nil && slices.ContainsFunc(messages, func(l storage.Message) bool { _, is := ordered(&l); return is }) {
+	if err == nil && slices.ContainsFunc(messages, func(l storage.Message) bool { _, is := commandOf(&l); return is }) {
 		return errUnheeded, nil
 	}
 	return nil, err

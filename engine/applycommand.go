@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// refuse returns why an order cannot be followed by the run as it was loaded.
+// refuse returns why the run, as it was loaded, does not allow a command.
 func (d *driver) refuse(o *Command) error {
 	if o.err != nil {
 		return o.err
@@ -61,7 +61,7 @@ func (d *driver) undoStack(limit int) ([]storage.Undo, error) {
 	return undos, wrapStore(d.claim.Run, err)
 }
 
-// of returns the order as the scheduler takes it.
+// of returns the command in the form that the scheduler takes.
 func (o *Command) of(n int64) scheduler.OperatorCommand {
 	so := scheduler.OperatorCommand{N: n, Path: o.path, Why: o.why}
 	switch o.kind {
@@ -82,8 +82,9 @@ func (o *Command) of(n int64) scheduler.OperatorCommand {
 	return so
 }
 
-// ordered returns the order that a message is, or false when it is none.
-func ordered(l *storage.Message) (o Command, ok bool) {
+// commandOf returns the command that a message carries. It returns false if the
+// message is not a command.
+func commandOf(l *storage.Message) (o Command, ok bool) {
 	switch l.Kind {
 	case messageSuspend, messageCancel, messageRevertTo, messageRetry, messageRetryRevert, messageSkip:
 		o = Command{kind: l.Kind, path: l.Path, why: l.Failure}
@@ -94,18 +95,18 @@ func ordered(l *storage.Message) (o Command, ok bool) {
 	}
 }
 
-// accept returns what the scheduler is to be told of an order, and whether it is
-// to be told. An order that cannot be followed is dropped.
+// accept returns the command for the scheduler, and whether the scheduler must
+// apply it. If the run does not allow the command, accept drops it.
 func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
 	if err := d.refuse(o); err != nil {
 		if _, broken := errors.AsType[*StoreError](err); broken {
 			return so, false, err
 		}
-		d.e.log.Warn("an order was dropped", "run", d.claim.Run, "order", o.kind, "why", err)
+		d.e.log.Warn("command refused", "run", d.claim.Run, "command", o.kind, "error", err)
 		d.taken(n)
 		return so, false, nil
 	}
-	d.e.log.Info("an order came", "run", d.claim.Run, "order", o.kind, "atom", o.path)
+	d.e.log.Info("command received", "run", d.claim.Run, "command", o.kind, "atom", o.path)
 	if o.kind == messageSuspend {
 		d.taken(n)
 		d.quit = true
@@ -117,8 +118,8 @@ func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell
 	return o.of(n), err == nil, err
 }
 
-// doom notes how the run is going to end.
-func (d *driver) pendingFailure(cmd *scheduler.Command) {
+// recordOutcome adds the run's pending outcome and failure to the next commit.
+func (d *driver) recordOutcome(cmd *scheduler.Command) {
 	d.head.Outcome = outcomes[cmd.PendingOutcome]
 	d.head.Failure, d.dirty = nil, true
 	if len(cmd.Failures) > 0 {
@@ -131,7 +132,8 @@ var outcomes = [...]storage.Outcome{
 	scheduler.PendingFailed: storage.FailedOutcome,
 }
 
-// pendingOf returns what was noted of a run that is still on its way to its end.
+// pendingOf returns the pending outcome and failure that were stored for a run
+// that has not ended.
 func pendingOf(run *storage.Run) (scheduler.PendingOutcome, *atom.Failure) {
 	if run.State.Ended() {
 		return scheduler.NothingPending, nil

@@ -19,7 +19,7 @@ type attempt struct {
 	place        int32 // of its record in the checkpoint, if that holds one: see planned
 }
 
-// An instant is a time in a third of the room: Unix nanoseconds, 0 when not yet.
+// An instant is a time in a third of the space: Unix nanoseconds, 0 when not yet.
 type instant int64
 
 func instantOf(t time.Time) instant {

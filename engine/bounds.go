@@ -103,7 +103,7 @@ func (d *driver) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	alive, held := d.s.After(asked, g)
 	switch {
 	case done > l.Iterations, slices.ContainsFunc(g.Add, func(s flow.Spec) bool { return s.Group != nil && int64(s.Group.Count) > l.Iterations-done }):
-		return l.outgrown() // each child takes a step, and has room for its result from the beginning
+		return l.outgrown() // each child takes a step, and has space for its result from the beginning
 	case done-d.head.Waited > l.Transitions:
 		return reached("transitions", l.Transitions, "transitions without a wait")
 	case alive > l.Atoms:

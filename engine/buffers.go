@@ -2,26 +2,26 @@ package engine
 
 import "github.com/ebbflow/ebb/storage"
 
-// room returns an empty checkpoint, with the room of a run that is over, if there
-// is one: most runs of an engine need about as much.
+// emptyCheckpoint returns an empty checkpoint. It reuses the buffers of a run that
+// has ended, if there are any: most runs of an engine need about as much space.
 func (e *Engine) emptyCheckpoint() storage.Checkpoint {
-	if cp, ok := e.rooms.Get().(*storage.Checkpoint); ok {
+	if cp, ok := e.checkpoints.Get().(*storage.Checkpoint); ok {
 		return *cp
 	}
 	return storage.Checkpoint{}
 }
 
-// returnBuffers leaves the room of the run's checkpoints to another run.
+// returnBuffers leaves the buffers of the run's checkpoints to another run.
 func (d *driver) returnBuffers() {
 	empty(&d.cp)
 	cp := d.cp
 	d.cp = storage.Checkpoint{}
-	d.e.rooms.Put(&cp)
+	d.e.checkpoints.Put(&cp)
 }
 
-// empty takes everything out of a checkpoint and keeps the room of what nearly
-// all checkpoints hold, which is zeroed. It goes field by field: while the
-// collector runs, replacing the whole costs several times as much.
+// empty removes everything from a checkpoint. It zeroes and keeps the buffers that
+// nearly all checkpoints use. It works field by field: while the garbage collector
+// runs, replacing the whole checkpoint costs several times as much.
 func empty(cp *storage.Checkpoint) {
 	cp.Atoms, cp.History, cp.Payloads = emptied(cp.Atoms), emptied(cp.History), emptied(cp.Payloads)
 	cp.Push, cp.Timers = emptied(cp.Push), emptied(cp.Timers)

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// A life is the context of a call: it ends with the run's, or when the call is
-// cancelled or over. Hardly any atom asks whether it has ended, so what
-// cancelling takes, two allocations and a place in a list that all calls share,
-// is made when somebody asks.
+// A callContext is the context of a call. It ends with the run's context, or when
+// the call is cancelled or over. Hardly any atom asks whether its context has ended.
+// So what cancelling takes, two allocations and a place in a list that all calls
+// share, is created only when the atom asks.
 type callContext struct {
 	context.Context //nolint:containedctx // it is a context itself: that of the run
 
@@ -18,7 +18,7 @@ type callContext struct {
 	over bool
 }
 
-// of makes it part of the run's.
+// of derives the context from the run's.
 func (l *callContext) of(run context.Context) { l.Context = run }
 
 // asked returns the context that can end by itself.
@@ -34,7 +34,7 @@ func (l *callContext) asked() context.Context {
 	return l.own
 }
 
-// end ends it.
+// end ends the context.
 func (l *callContext) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// TestLife compares the context of a call with one of package context under all
-// orders of asking for its end, its own end and that of the run.
-func TestLife(t *testing.T) {
+// TestCallContext compares the context of a call with one of package context under
+// all sequences of asking for its end, its own end and that of the run.
+func TestCallContext(t *testing.T) {
 	why := errors.New("why")
 	for _, acts := range []string{
 		"", "a", "e", "r", "ae", "ea", "ar", "ra", "er", "re", "aer", "are", "ear", "era", "rae", "rea",
 	} {
-		run, halt := context.WithCancelCause(context.WithValue(t.Context(), lifeKey{}, "of the run"))
+		run, halt := context.WithCancelCause(context.WithValue(t.Context(), contextKey{}, "of the run"))
 		want, stop := context.WithCancel(run)
 		got := &callContext{Context: run}
 		for _, act := range acts {
@@ -35,7 +35,7 @@ func TestLife(t *testing.T) {
 		if !strings.HasPrefix(acts, "er") && !errors.Is(context.Cause(got), context.Cause(want)) { // then the run says why, too
 			t.Errorf("%q: the cause is %v; want %v", acts, context.Cause(got), context.Cause(want))
 		}
-		if got.Value(lifeKey{}) != "of the run" {
+		if got.Value(contextKey{}) != "of the run" {
 			t.Errorf("%q: it does not know the run's values", acts)
 		}
 		stop()
@@ -45,11 +45,11 @@ func TestLife(t *testing.T) {
 	}
 }
 
-type lifeKey struct{}
+type contextKey struct{}
 
-// TestLifeReaches ends what was derived from the context of a call, without a
+// TestCallContextReaches ends what was derived from the context of a call, without a
 // goroutine of its own for each.
-func TestLifeReaches(t *testing.T) {
+func TestCallContextReaches(t *testing.T) {
 	for name, derive := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"cancel": context.WithCancel,
 		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -60,7 +60,7 @@ func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits fu
 	t.Helper()
 	records := storage.Memory()
 	for n := 1; n < 1000; n++ {
-		store := &isEnding{Store: records.Join(), death: death{commit: (n + 1) / 2, after: n%2 == 0}}
+		store := &crashingStore{Store: records.Join(), death: death{commit: (n + 1) / 2, after: n%2 == 0}}
 		res, err := build(store).Run(t.Context(), "r", engine.Unload())
 		if errors.Is(err, engine.ErrWaiting) {
 			waits(store)

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// A call pool makes calls of a run on goroutines of its own, and keeps what has come
+// A callPool makes calls of a run on goroutines of its own, and keeps what has come
 // of them until the driver takes it in. A goroutine makes one call after the
 // other, as long as there are some; whoever takes one while more are left starts
 // another goroutine, unless one is starting already. So short calls are made by as
@@ -21,7 +21,7 @@ type callPool struct {
 	some     chan struct{} // tells that some have ended
 }
 
-// fifo is a queue that keeps its room.
+// fifo is a queue that keeps its buffer.
 type fifo[T any] struct {
 	list []T
 	next int
@@ -107,7 +107,7 @@ func (w *callPool) report(f finished) {
 	}
 }
 
-// landed returns the end of a call that the driver has not taken in yet.
+// completed returns the end of a call that the driver has not taken in yet.
 func (w *callPool) completed() (finished, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

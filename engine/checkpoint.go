@@ -107,8 +107,9 @@ func (d *driver) noteDelay(a *storage.Atom) {
 	}
 }
 
-// planned returns room in the checkpoint for the record of an atom of the plan:
-// that of an earlier one of it, if there is one.
+// planned returns the place in the checkpoint for the record of an atom of the
+// plan. If the checkpoint already holds a record of the atom, planned returns that
+// record, cleared.
 func (d *driver) planned(i int32) *storage.Atom {
 	at, path := &d.attempts[i], d.plan.Atoms[i].Name()
 	if n := int(at.place); n < len(d.cp.Atoms) && d.cp.Atoms[n].Path == path {
@@ -220,7 +221,7 @@ func (d *driver) keepTimer(path string, kind storage.TimerKind, due time.Time) {
 // flush commits what was gathered, then tells of it. The run is owned afterwards.
 func (d *driver) flush() error {
 	if !d.dirty && d.owns() {
-		d.childRun()
+		d.driveChildRuns()
 		return nil
 	}
 	d.head.Time = d.now
@@ -235,7 +236,7 @@ func (d *driver) flush() error {
 	d.forgetTaken()
 	d.renew()
 	d.announce()
-	d.childRun()
+	d.driveChildRuns()
 	return d.heed()
 }
 
@@ -243,12 +244,12 @@ func (d *driver) flush() error {
 // computes rides along with what does not, but not for ever.
 const maxEntries = 1000
 
-// room reports whether the checkpoint may grow further.
-func (d *driver) emptyCheckpoint() bool {
+// hasCapacity reports whether the checkpoint may grow further.
+func (d *driver) hasCapacity() bool {
 	return d.lines < maxEntries && d.head.Bytes-d.settled < maxGathered
 }
 
-// renew empties the checkpoint and keeps its room.
+// renew empties the checkpoint and keeps its buffers.
 func (d *driver) renew() {
 	empty(&d.cp)
 	d.counted = false

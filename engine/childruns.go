@@ -118,7 +118,7 @@ func (d *driver) rejoin() error {
 			if err := d.spawn(n); err != nil {
 				return err
 			}
-		case n.Spec.Child.Detached && n.Spec.Token != "": // it has begun, and somebody has the token
+		case n.Spec.Child.Detached && n.Spec.Token != "": // it has begun, and another party has the token
 		case n.Spec.Child.Detached:
 			d.ended = append(d.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: atom.MustEncode(id)})
 		case d.e.knows(n):
@@ -229,16 +229,16 @@ func (d *driver) tellParent() {
 	d.cp.Messages = append(d.cp.Messages, l)
 }
 
-// A foster is a run to be driven beside the one that began it.
+// A childRun is a run to be driven beside the run that began it.
 type childRun struct {
 	id   string
 	made *storage.Run // as the last commit created it; nil when the run was there before
 }
 
-// foster drives the runs that this one has begun, or wants undone, as long as it
-// is driven itself and nobody else does. When the store fails one of them this run
-// stops, too, for it would wait in vain.
-func (d *driver) childRun() {
+// driveChildRuns drives the runs that this run has begun, or wants undone, as long
+// as the process drives this run and no other process drives them. If the store
+// fails one of them, this run stops too, because it would wait in vain.
+func (d *driver) driveChildRuns() {
 	if len(d.childRuns) == 0 {
 		return
 	}
@@ -252,7 +252,7 @@ func (d *driver) childRun() {
 			}
 			defer s.leave()
 			err := d.e.driveChildRun(d.atomCtx, &f, s)
-			if store, broken := errors.AsType[*StoreError](err); broken { // nobody is left to drive it
+			if store, broken := errors.AsType[*StoreError](err); broken { // no process is left to drive it
 				d.breakOff(store)
 			} else if err != nil {
 				d.e.log.Debug("a run that was begun by another rests", "run", f.id, "error", err)

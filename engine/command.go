@@ -8,11 +8,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An Order is what an operator wants of a run; one of the functions below makes
-// it. It goes by message, so it reaches the run whoever owns it. The message is
-// there until the order has been followed: when the owner dies before that, the
-// next one follows it, and an order can be followed twice without harm. Orders
-// are followed in the order in which they came.
+// A Command is what an operator asks of a run. Create one with a function below.
+// A command is a message, so it reaches the run no matter which process owns it.
+// The message stays in the inbox until the command has been applied. If the owner
+// dies before that, the next owner applies it. Applying a command twice does no
+// harm. The owner applies commands in the order in which they arrived.
 type Command struct {
 	kind string
 	path string
@@ -21,13 +21,13 @@ type Command struct {
 	err  error
 }
 
-// commandBody is what else an order says, as its message carries it.
+// commandBody is the body of a command's message.
 type commandBody struct {
 	Undo  bool                  `json:"undo,omitempty"`
 	Input map[string]atom.Value `json:"input,omitempty"`
 }
 
-// The kinds of messages that are orders.
+// The kinds of messages that are commands.
 const (
 	messageSuspend     = "suspend"
 	messageCancel      = "cancel"
@@ -101,7 +101,7 @@ func RetryFrom(path string, inputs ...InputOption) Command {
 // It is refused when no revert of the run, or not that one, has failed.
 func RetryRevert(path string) Command { return Command{kind: messageRetryRevert, path: path} }
 
-// Skip counts an atom that could not be undone as undone, because somebody has
+// Skip counts an atom that could not be undone as undone, because an operator has
 // cleaned up by hand; then the undoing goes on. In a run of a language it is the
 // one that the undoing came to a stop at, and the path may be left out. It is
 // refused when the revert of that atom has not failed.
@@ -111,17 +111,17 @@ func cancelled(why string) *atom.Failure {
 	return &atom.Failure{Code: atom.CodeCancelled, Message: why}
 }
 
-var errNoCommand = errors.New("engine: the order is empty; make one with engine.Cancel, engine.RetryFrom and their like")
+var errNoCommand = errors.New("engine: the command is empty; create one with engine.Cancel, engine.RetryFrom or a similar function")
 
-// ErrRefused is returned, wrapped, when an order makes no sense for a run as it
-// is. The run is left so. The error says why.
-var ErrRefused = errors.New("engine: the order cannot be followed")
+// ErrRefused is returned, wrapped, if a run does not allow a command. The run stays
+// as it is. The error gives the reason.
+var ErrRefused = errors.New("engine: the run does not allow the command")
 
-// Send gives an order to a run, whoever owns it, and does not wait for it. A run
-// that nobody owns follows it when somebody serves or runs it. Whether the order
-// makes sense is found out only then: one that does not is dropped, and logged.
-// Send returns an error that wraps [storage.ErrNotFound] when there is no such
-// run, and that of an input which does not encode.
+// Send sends a command to a run and does not wait for it to be applied. If no
+// process owns the run, the next process that serves or runs it applies the command.
+// If the run does not allow the command, the process that owns the run drops and logs
+// it. Send returns an error that wraps [storage.ErrNotFound] if the run does not
+// exist, and an encoding error if an input cannot be encoded.
 func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
 	l, err := o.message(run)
 	if err != nil {
@@ -141,13 +141,13 @@ func (o *Command) message(run string) (storage.Message, error) {
 	return storage.Message{Run: run, Kind: o.kind, Path: o.path, Failure: o.why, Body: body}, err
 }
 
-// Order gives an order to a run and returns when the run has come to rest, as
-// [Engine.Run] does, with the same errors. When somebody else owns the run it
-// waits for them; when they die it goes on itself. When ctx ends meanwhile it
-// returns [ErrStopped]; an order that was given is followed all the same, by
-// whoever has the run. It returns an error that wraps [ErrRefused] when the order
-// makes no sense for the run as it is, which then stays so, and *[StoreError],
-// which wraps [storage.ErrNotFound] when there is no such run.
+// Command sends a command to a run and returns when the run has come to rest, as
+// [Engine.Run] does, with the same errors. If another process owns the run, Command
+// waits for that process. If the other process dies, this engine drives the run. If
+// ctx ends first, Command returns [ErrStopped]; the owner of the run still applies a
+// command that was sent. If the run does not allow the command, Command returns an
+// error that wraps [ErrRefused], and the run stays as it is. If the run does not
+// exist, it returns a *[StoreError] that wraps [storage.ErrNotFound].
 func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, error) {
 	if _, err := o.message(id); err != nil {
 		return nil, err
@@ -182,10 +182,10 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, er
 	}
 }
 
-// send gives an order to the owner of a run, unless it makes no sense for the
-// run as it is.
+// send sends a command to the owner of a run, unless the run does not allow the
+// command.
 func (e *Engine) send(ctx context.Context, id string, o *Command) error {
-	if o.kind != messageCancel { // that makes sense always, and the run may be large
+	if o.kind != messageCancel { // a run that is owned allows it, and may be large
 		d, _, err := e.look(ctx, id)
 		if err != nil {
 			return err
@@ -202,21 +202,21 @@ func (e *Engine) send(ctx context.Context, id string, o *Command) error {
 	return nil
 }
 
-// followed reports whether a run has come to rest and no order waits for it.
+// followed reports whether a run has come to rest and no command waits in its inbox.
 func (e *Engine) followed(ctx context.Context, run *storage.Run) (bool, error) {
 	if !rests(run) {
 		return false, nil
 	}
 	_, messages, err := e.store.Messages(ctx, run.ID)
 	for i := range messages {
-		if _, ok := ordered(&messages[i]); ok {
+		if _, ok := commandOf(&messages[i]); ok {
 			return false, nil
 		}
 	}
 	return true, wrapStore(run.ID, err)
 }
 
-// take takes the run over and drives it to rest, beginning with an order if
+// take takes the run over and drives it to rest, beginning with the command if
 // there is one.
 func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, error) {
 	d, snap, err := e.begun(ctx, id, e.store.Seize, nil)

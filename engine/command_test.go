@@ -289,20 +289,20 @@ func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 	})
 }
 
-// TestOrdersSurvive lets the process die after every commit in turn while it
-// follows an order: what comes of it is the same.
-func TestOrdersSurvive(t *testing.T) {
+// TestCommandsSurvive lets the process die after every commit in turn while it
+// applies a command: the result is the same.
+func TestCommandsSurvive(t *testing.T) {
 	t.Parallel()
-	orders := map[string]engine.Command{
+	commands := map[string]engine.Command{
 		"cancel": engine.Cancel("x"), "revert to": engine.RevertTo("b"), "retry": engine.RetryFrom("b"), "abandon": engine.Abandon("x"),
 	}
-	for name, o := range orders {
+	for name, o := range commands {
 		for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
 			t.Run(fmt.Sprint(name, " ", policy), func(t *testing.T) {
 				t.Parallel()
-				want, _ := ordered(t, o, policy, 1<<20)
+				want, _ := runCommanded(t, o, policy, 1<<20)
 				for die := 1; ; die++ {
-					got, died := ordered(t, o, policy, die)
+					got, died := runCommanded(t, o, policy, die)
 					if got != want {
 						t.Errorf("death after commit %d:\n got %s\nwant %s", die, got, want)
 					}
@@ -315,10 +315,10 @@ func TestOrdersSurvive(t *testing.T) {
 	}
 }
 
-// ordered runs a flow, then gives it an order, and lets the process die so many
-// commits later; another then goes on. It returns how that ended, and whether
-// the process died before the order was followed.
-func ordered(t *testing.T, o engine.Command, policy engine.Checkpoints, die int) (end string, died bool) {
+// runCommanded runs a flow, sends it a command, and lets the process die so many
+// commits later. Another process then resumes the run. runCommanded returns how the
+// run ended, and whether the process died before it had applied the command.
+func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die int) (end string, died bool) {
 	t.Helper()
 	on := func(store storage.Store) *engine.Engine {
 		s := &stage{}
@@ -387,9 +387,9 @@ func TestDeadlineOfUndoing(t *testing.T) {
 	})
 }
 
-// TestOrdersOfEnded refuses what makes no sense for a run that has ended, and
-// orders that are none.
-func TestOrdersOfEnded(t *testing.T) {
+// TestCommandsOfEndedRuns refuses commands that a run that has ended does not
+// allow, and the empty command.
+func TestCommandsOfEndedRuns(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
 		eng := newEngine(t, s.atom("a"), opts...)
@@ -398,14 +398,14 @@ func TestOrdersOfEnded(t *testing.T) {
 		}
 		for _, o := range []engine.Command{engine.Abandon(""), engine.RetryRevert(""), engine.Skip("a"), {}} {
 			if _, err := eng.Command(t.Context(), "r", o); err == nil {
-				t.Errorf("%+v was followed", o)
+				t.Errorf("%+v was applied", o)
 			}
 		}
 		if err := engine.Send(t.Context(), eng.Store(), "r", engine.Command{}); err == nil {
-			t.Error("an empty order was sent")
+			t.Error("an empty command was sent")
 		}
 		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.Outcome != storage.Succeeded || run.Wakeups != 0 {
-			t.Errorf("outcome %d, bell %d: %v", run.Outcome, run.Wakeups, err)
+			t.Errorf("outcome %d, wakeups %d: %v", run.Outcome, run.Wakeups, err)
 		}
 	})
 }

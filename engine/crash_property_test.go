@@ -68,8 +68,8 @@ type conditions struct {
 	keepOuter bool
 	seed      uint64
 	deaths    []death
-	order     *engine.Command // is given once, when so many changes were told of
-	orderAt   int
+	command   *engine.Command // is sent once, when so many changes were told of
+	commandAt int
 }
 
 // anyConditions draws how a flow is run that lives as long as it wants.
@@ -112,8 +112,8 @@ func inMemory() place { return memoryPlace{storage.Memory()} }
 func (p memoryPlace) open(context.Context) (storage.Store, error) { return p.records.Join(), nil }
 func (p memoryPlace) died(s storage.Store) error                  { return s.Close() } // which is how the others learn of it
 
-// doomed is the store of a process that dies.
-type isEnding struct {
+// A crashingStore is the store of a process that dies.
+type crashingStore struct {
 	storage.Store
 	death
 
@@ -121,7 +121,7 @@ type isEnding struct {
 	dead bool
 }
 
-func (d *isEnding) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+func (d *crashingStore) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
 	if d.dead {
 		return errDead
 	}
@@ -146,7 +146,7 @@ type account struct {
 	processes int
 	commits   int
 	told      int  // changes
-	ordered   bool // the order was given
+	commanded bool // the command was sent
 	faults    []string
 }
 
@@ -195,7 +195,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 		if err != nil {
 			return err
 		}
-		d := &isEnding{Store: store}
+		d := &crashingStore{Store: store}
 		if i < len(c.deaths) {
 			d.death = c.deaths[i]
 		}
@@ -203,7 +203,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 		if c.keepOuter {
 			opts = append(opts, engine.KeepOuter())
 		}
-		if c.order != nil {
+		if c.command != nil {
 			opts = append(opts, engine.WithObserver(func(engine.Event) { a.give(ctx, d, c) }))
 		}
 		eng, err := engine.New(f.build(world), opts...)
@@ -220,7 +220,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 			continue
 		case res == nil:
 			return err
-		case errors.Is(err, engine.ErrSuspended) || !res.Run.Due.IsZero(): // an order came
+		case errors.Is(err, engine.ErrSuspended) || !res.Run.Due.IsZero(): // a command came
 			if err := store.Close(); err != nil {
 				return err
 			}
@@ -230,16 +230,16 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 	}
 }
 
-// give gives the order when it is time. That the one who heard of it dies does
-// not matter: it is in the run's box.
+// give sends the command when it is time. If the process that received it dies, the
+// command is still in the run's inbox.
 func (a *account) give(ctx context.Context, s storage.Store, c conditions) {
-	if a.told++; a.told != c.orderAt {
+	if a.told++; a.told != c.commandAt {
 		return
 	}
-	if err := engine.Send(ctx, s, "r", *c.order); err != nil {
+	if err := engine.Send(ctx, s, "r", *c.command); err != nil {
 		a.faults = append(a.faults, err.Error())
 	}
-	a.ordered = true
+	a.commanded = true
 }
 
 // audit checks the history, the end and the world.

@@ -192,13 +192,13 @@ func (e *ending) same(t *testing.T, what string, got ending) {
 	}
 }
 
-// A pending outcome is the store that each process in turn has on the records of its own;
-// nil once there is nothing wrong with it any more.
-type pending func(i int, process storage.Store) storage.Store
+// faultyStores returns the store that each process in turn has on its own records. It
+// returns nil once the store has no fault any more.
+type faultyStores func(i int, process storage.Store) storage.Store
 
 // deaths lets the process die after so many commits, and the next after so many
 // further ones, and so on.
-func deaths(after ...int) pending {
+func deaths(after ...int) faultyStores {
 	return func(i int, process storage.Store) storage.Store {
 		if i < len(after) {
 			return &mortal{process, after[i]}
@@ -208,14 +208,14 @@ func deaths(after ...int) pending {
 }
 
 // inBubble is runTo in virtual time.
-func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f pending) (end ending) {
+func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f faultyStores) (end ending) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { end = runTo(t, build, policy, f) })
 	return end
 }
 
 // runTo runs a flow in one process after the other, until it has come to its end.
-func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f pending) (end ending) {
+func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f faultyStores) (end ending) {
 	t.Helper()
 	w := &world{}
 	records := storage.Memory()

@@ -57,7 +57,7 @@ func TestCutOff(t *testing.T) {
 
 	second := open(direct)
 	other := newEngine(t, twoSteps(undone, func(context.Context) error { return nil }), engine.WithStore(second))
-	for { // until the first has let go of the run, or its lease has run out
+	for { // until the first process has released the run, or its lease has expired
 		result, err := other.Run(t.Context(), "r")
 		if err == nil {
 			if result.Run.State != states.FlowSuccess {

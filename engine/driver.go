@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A driver takes one run through its life. All of it belongs to the goroutine
+// A driver drives one run. All of it belongs to the goroutine
 // that called Run; a lone call is made on it, too, and others by the call pool.
 type driver struct {
 	e    *Engine
@@ -38,7 +38,7 @@ type driver struct {
 	settled   int64          // bytes that the run has written with the last commit
 	attempted bool           // an attempt of an atom of the plan was begun
 	dirty     bool
-	watched   bool          // somebody is told of events
+	watched   bool          // observers or the log are told of events
 	forgotten storage.Entry // the last line of a history that is not kept
 	notes     []Event
 	payloads  payloads
@@ -54,18 +54,18 @@ type driver struct {
 
 	calls      []*call            // to be made once what led to them is committed
 	queued     map[timerKey]*call // calls that execute, once one of them was looked for; nil when calls have changed
-	emptied    []*call            // room for calls, while there are none
+	emptied    []*call            // buffer for calls, while there are none
 	running    int
 	dispatched []*call // those that are made elsewhere, running of them
 	pool       callPool
-	spares     []call                     // room for calls that are still to be prepared
+	spares     []call                     // buffer for calls that are still to be prepared
 	prepared   int                        // calls so far
 	stuck      chan *call                 // those whose grace is over
-	gone       chan struct{}              // closed when nobody drives the run any more
+	gone       chan struct{}              // closed when no goroutine drives the run any more
 	here       atomic.Pointer[call]       // what the goroutine that drives is in the middle of
 	look       atomic.Bool                // something wants to be looked at
 	mail       atomic.Bool                // messages have come
-	doubted    atomic.Bool                // the run may be somebody else's
+	doubted    atomic.Bool                // another process may have taken the run over
 	evictions  int64                      // how often the store's owner had been, before the run was begun
 	wake       chan struct{}              // calls who drives
 	knock      chan struct{}              // calls who watches
@@ -73,7 +73,7 @@ type driver struct {
 	rounds     int64                      // of the inbox watcher before the run was begun
 	wakeups    int64                      // as last looked at
 	seen       map[int64]bool             // messages that were looked at and are in the inbox still
-	unread     []storage.Message          // those of them that nobody waited for yet
+	unread     []storage.Message          // those of them that no atom waited for yet
 	awaited    bool                       // an atom has begun to wait that one of them may be for
 	external   map[string]*external       // attempts that may be ended from elsewhere, by path
 	parent     string                     // id of the run that began this one
@@ -82,26 +82,26 @@ type driver struct {
 	born       int64                      // descendants of the root, as last read
 	counted    bool                       // born was read since the last commit
 	barren     *atom.Failure              // the limit that keeps the run from creating another one
-	trace      string                     // traceparent of whoever began it
-	job        string                     // id of the job whose wish the run is
+	trace      string                     // traceparent of the caller that began it
+	job        string                     // id of the job that the run was created for
 	created    time.Time                  // when the run was
 	children   map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
 	childRuns  []childRun                 // runs to be driven with this one, once that is committed
 	childSlots sync.WaitGroup
 	slot       *slot             // taken while the run does something; nil when it needs none
-	unload     bool              // let go of the run when it only waits
+	unload     bool              // release the run when it only waits
 	feeding    bool              // the scheduler's commands are being done
-	entrusted  []handOver        // calls that are left to workers, and that the scheduler is still to be told so
+	handOvers  []handOver        // calls that workers make, and that the scheduler is not told of yet
 	ended      []scheduler.Event // of calls made on this goroutine
-	spare      []scheduler.Event // room for the next of them
+	spare      []scheduler.Event // buffer for the next of them
 	timers     timers
 	found      []storage.TimerRow // timers the run was loaded with
 	over       *scheduler.Command
 	phase      states.Engine
 	suspend    <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
 	quit       bool                     // the run is to come to rest
-	aside      *atom.Failure            // why nobody is to drive it on before somebody decided so; may be nil
-	version    bool                     // the last events led to commands
+	aside      *atom.Failure            // why no process may resume the run before an operator decides; may be nil
+	progressed bool                     // the last events led to commands
 	stretch                             // of deciding
 	answers    answers                  // of user code
 	urgent     bool                     // an answer was given up because something was wanted of the run
@@ -152,7 +152,7 @@ func (d *driver) loop() error {
 		case states.EngineResuming, states.EngineAnalyzing:
 			d.enter(d.next())
 		case states.EngineScheduling:
-			if len(d.calls) > 0 { // else it may be let go of with the same commit
+			if len(d.calls) > 0 { // else the same commit may release the run
 				if err = d.flush(); err == nil {
 					err = d.launch()
 				}
@@ -215,8 +215,9 @@ func (d *driver) enter(to states.Engine) {
 	}
 }
 
-// analyze takes in what has ended and decides what that leads to. A wish to
-// suspend comes first: what ended before it was seen begins nothing new.
+// analyze processes the calls that have ended and decides what follows. A request
+// to suspend comes first. Calls that ended before the driver saw the request then
+// begin nothing new.
 func (d *driver) analyze() error {
 	d.look.Store(false)
 	d.stale = true
@@ -250,8 +251,9 @@ func (d *driver) analyze() error {
 	return d.settle()
 }
 
-// heed tells the scheduler of a wish to suspend. It may come between any two
-// commands; those that are left stay as they are.
+// heed passes a request to suspend on to the scheduler. The request may come
+// between any two of the scheduler's commands. The remaining commands stay as they
+// are.
 func (d *driver) heed() error {
 	if isClosed(d.suspend) {
 		d.suspend, d.quit = nil, true
@@ -281,13 +283,13 @@ func (d *driver) tick() {
 // something else wants to be looked at.
 func (d *driver) decide() error {
 	d.left = false
-	for d.version = true; d.version && d.over == nil && !d.left; {
-		if !d.emptyCheckpoint() {
+	for d.progressed = true; d.progressed && d.over == nil && !d.left; {
+		if !d.hasCapacity() {
 			if err := d.flush(); err != nil {
 				return err
 			}
 		}
-		d.version = false
+		d.progressed = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 				l := &dropping{t: t, travels: travels{booked: map[string]bool{}}}
 				var records storage.Store
 				build := func(s storage.Store) *engine.Engine {
-					records = s.(*isEnding).Store
+					records = s.(*crashingStore).Store
 					return newEngine(t, flow.Growing("f", dropsAll(undoing)), engine.WithTasks(l), engine.WithStore(s), engine.WithCheckpoints(policy))
 				}
 				run := livesUntil(t, build, func(storage.Store) { t.Error("it does nothing but wait") })
@@ -158,7 +158,7 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 					t.Errorf("left are %s; want %s", got, want)
 				}
 				store := records.(*storage.MemoryStore).Join()
-				_, err := build(&isEnding{Store: store}).Command(t.Context(), "r", engine.Cancel(""))
+				_, err := build(&crashingStore{Store: store}).Command(t.Context(), "r", engine.Cancel(""))
 				reverted(t, err)
 				if len(l.booked) > 0 {
 					t.Errorf("not undone were %v", l.booked)

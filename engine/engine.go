@@ -38,22 +38,22 @@ type Engine struct {
 	types        map[string]reflect.Type
 	open         bool // symbols that nothing provides are inputs
 
-	grace      time.Duration
-	slots      int
-	drain      time.Duration
-	offers     map[string]string
-	source     Source
-	maxLost    int64
-	sender     Sender
-	catalog    Catalog
-	childSlots chan struct{} // places for runs that are driven beside those that began them
-	compiled   sync.Map      // *flow.Plan by compiledFor
-	rooms      sync.Pool
-	givenUp    atomic.Int64
-	post       inboxWatcher
-	places     placeQueue
-	left       leftovers
-	memory     memory
+	grace       time.Duration
+	slots       int
+	drain       time.Duration
+	offers      map[string]string
+	source      Source
+	maxLost     int64
+	sender      Sender
+	catalog     Catalog
+	childSlots  chan struct{} // places for runs that are driven beside those that began them
+	compiled    sync.Map      // *flow.Plan by compiledFor
+	checkpoints sync.Pool     // empty checkpoints with their buffers
+	givenUp     atomic.Int64
+	post        inboxWatcher
+	places      placeQueue
+	left        leftovers
+	memory      memory
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend

@@ -11,13 +11,13 @@ import (
 )
 
 var (
-	// ErrSuspended is returned, wrapped, when the run came to rest on purpose: it
-	// was asked to, or a revert that failed waits for somebody to decide, see
-	// [atom.Park]. It goes on when it is run again, a parked one by an [Command].
+	// ErrSuspended is returned, wrapped, if the run came to rest on purpose: it was
+	// asked to, or a revert that failed waits for an operator's decision, see
+	// [atom.Park]. The run resumes when it is run again. If a revert failed, an
+	// operator resumes the run with a [Command].
 	ErrSuspended = errors.New("engine: the run is suspended")
-	// ErrStopped is returned when the context of Run was cancelled. Nothing was
-	// written about that: the run goes on from its last commit when it is run
-	// again.
+	// ErrStopped is returned if the context of Run was cancelled. The store has no
+	// record of that. The run resumes from its last commit when it is run again.
 	ErrStopped = errors.New("engine: stopped; the run goes on when it is run again")
 	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
 	// structure. Nothing was written. See [WithEarlier] and [AcceptChange].

@@ -18,9 +18,10 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestBuried takes an owner for dead that works: it is told so, lets go of the run
-// that another took over and keeps the one that nobody wanted, and lives again.
-func TestBuried(t *testing.T) {
+// TestEvictedOwner evicts an owner that still works. The owner is told so, stops
+// driving the run that another process took over, keeps the run that no other process
+// took over, and registers again.
+func TestEvictedOwner(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		dir := t.TempDir()
 		crashdisk.Watch(t, dir) // for speed: it does not wait for the disk
@@ -61,7 +62,7 @@ func TestBuried(t *testing.T) {
 			t.Errorf("Run of the former owner: %v, want %v", err, storage.ErrFenced)
 		}
 		if first.Evictions() != 1 || second.Evictions() != 0 {
-			t.Errorf("buried %d and %d times", first.Evictions(), second.Evictions())
+			t.Errorf("evicted %d and %d times", first.Evictions(), second.Evictions())
 		}
 		if diff := cmp.Diff([]string{"do done@0", "lasts was told to end"}, w.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)

@@ -93,8 +93,8 @@ func (c *call) calls(body atom.Body) {
 // on to a call's context, which then holds all of them.
 const maxSpares = 32
 
-// newCall returns an empty call. As many are allocated at once as there were
-// before: a short run needs no room for many.
+// newCall returns an empty call. It allocates as many at once as there were
+// before: a short run does not need space for many.
 func (d *driver) newCall() *call {
 	if len(d.spares) == 0 {
 		d.spares = make([]call, min(max(d.prepared, 1), maxSpares))

@@ -24,9 +24,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata; read the diff")
 
-// run session is a flow whose payment fails after two bookings, one of which cannot
-// be undone.
-func runSession() flow.Node {
+// itinerary is a flow whose payment fails after two bookings, one of which cannot be
+// undone.
+func itinerary() flow.Node {
 	search := atom.Untyped("search", func(context.Context, atom.Values) (any, error) {
 		time.Sleep(time.Second)
 		return "Oslo", nil
@@ -69,8 +69,8 @@ func TestExplain(t *testing.T) {
 		opts    []engine.Option
 		without bool // the flow
 	}{
-		"journey":                  {runSession(), symbols, false},
-		"journey-without-the-flow": {runSession(), symbols, true},
+		"journey":                  {itinerary(), symbols, false},
+		"journey-without-the-flow": {itinerary(), symbols, true},
 		"language":                 {m.Flow(), nil, true},
 		"success":                  {flow.Linear("f"), nil, false},
 		"panic":                    {overdue, nil, false},

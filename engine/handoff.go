@@ -52,11 +52,11 @@ func (d *driver) live(first *scheduler.OperatorCommand, rest []storage.Message) 
 	}
 }
 
-// outcome returns how the driving ended, or panics as it did. The run is given
-// back first: it goes on from its last commit when it is run again.
+// outcome returns how the driving ended, or panics as the driving did. It releases
+// the run first: the run resumes from its last commit when it is run again.
 func (d *driver) outcome(s stopped) error {
 	if s.panics != nil {
-		d.letGo(nil)
+		d.releaseAfter(nil)
 		panic(s.panics)
 	}
 	return s.err
@@ -66,7 +66,7 @@ func (d *driver) outcome(s stopped) error {
 // that drives. It reads only what both may: the run may be taken over meanwhile.
 func (d *driver) called() bool { return d.look.Load() || d.ctx.Err() != nil || d.quiets() }
 
-// ring tells the run that messages have come.
+// notify tells the run that messages have arrived.
 func (d *driver) notify() {
 	d.mail.Store(true)
 	d.call()
@@ -84,10 +84,9 @@ func (d *driver) doubt() {
 // so.
 const assurance = 3 * time.Second
 
-// assure returns an error when the run was taken over by somebody else, or when the
-// store does not say whether. What executes is then told to stop as when the process
-// is to: nothing is written, and nothing is undone, as whoever has the run sees to
-// that.
+// assure returns an error if another process has taken the run over, or if the store
+// does not say whether. What executes is then told to stop, as when the process is to
+// stop. The driver writes nothing and undoes nothing: the new owner does that.
 func (d *driver) assure() error {
 	if !d.doubted.Swap(false) || !d.owns() {
 		return nil

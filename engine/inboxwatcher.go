@@ -10,24 +10,25 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A inbox watcher tells the runs that an engine drives when messages have come for
-// them. It works as long as there are any.
+// An inboxWatcher notifies the runs that an engine drives when messages have arrived
+// for them. It works as long as the engine drives runs.
 type inboxWatcher struct {
 	mu   sync.Mutex
 	runs map[string]*driver
 	idle chan struct{} // closed when the last run is gone
-	gone chan struct{} // closed when the inbox watcher is, too
+	gone chan struct{} // closed when the watcher's goroutine has returned
 
-	// since is up to where messages were delivered. It outlives the inbox watcher: those who
-	// began later were loaded with the messages from before, which may be very many.
+	// since is up to where messages were delivered. It outlives the watcher's goroutine:
+	// runs that began later were loaded with the messages from before, which may be very
+	// many.
 	since   int64
 	version int64 // [storage.Inbox.Version] before the store was asked for them, and 1; 0 when it never was
 
 	rounds atomic.Int64 // on which something was to be delivered
 }
 
-// deliverTo lets messages reach a run. When the inbox watcher was on his way since the
-// run was begun, he may have had one for it.
+// deliverTo lets messages reach a run. If the watcher has delivered messages since
+// the run began, one of them may have been for this run, so deliverTo notifies it.
 func (e *Engine) deliverTo(d *driver) {
 	p := &e.post
 	p.mu.Lock()
@@ -46,8 +47,8 @@ func (e *Engine) deliverTo(d *driver) {
 	}
 }
 
-// deliverNoMore is called once for each deliverTo. When no run is left it waits
-// for the inbox watcher to have gone.
+// deliverNoMore is called once for each deliverTo. If no run is left, it waits until
+// the watcher's goroutine has returned.
 func (e *Engine) deliverNoMore(d *driver) {
 	p := &e.post
 	p.mu.Lock()
@@ -63,8 +64,8 @@ func (e *Engine) deliverNoMore(d *driver) {
 	}
 }
 
-// work asks which runs were rung each time some may have been. A question that
-// fails is asked again a little later.
+// work asks the store which runs have new messages each time the store reports a
+// change. If the query fails, work retries it a little later.
 func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 	defer close(gone)
 	var evictionWatcher sync.WaitGroup
@@ -76,11 +77,11 @@ func (e *Engine) work(idle <-chan struct{}, gone chan<- struct{}) {
 		var again <-chan time.Time
 		if since, due := e.post.asks(version); due {
 			arrivals, now, err := e.store.RunsWithMessages(context.Background(), since)
-			if errors.Is(err, storage.ErrClosed) { // it will never ring again: whoever looks will see that
+			if errors.Is(err, storage.ErrClosed) { // the store will not report changes any more: each run finds that out when it reads
 				e.post.wakeAll()
 			}
 			if err != nil {
-				e.log.Debug("the store was asked in vain for whom letters have come", "error", err)
+				e.log.Debug("cannot read which runs have new messages; retrying", "error", err)
 				again = time.After(pause)
 			} else {
 				e.post.deliver(arrivals, now, version)

@@ -26,9 +26,10 @@ func (a *asked) RunsWithMessages(ctx context.Context, since int64) ([]storage.Ar
 	return a.Store.RunsWithMessages(ctx, since)
 }
 
-// TestPostmanGoesOn drives runs one after the other while messages of others lie
-// there: each time it is asked for those that came since, and not for all of them.
-func TestPostmanGoesOn(t *testing.T) {
+// TestInboxWatcherAsksOnlyForNew drives runs one after the other while messages of
+// other runs wait. Each time, the watcher asks the store for the messages that came
+// since, not for all of them.
+func TestInboxWatcherAsksOnlyForNew(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		s := &stage{}
 		store := &asked{Store: join()}

@@ -142,17 +142,17 @@ func (s *boxed) EndToken(ctx context.Context, id string, result atom.Value, f *a
 }
 
 func (s *boxed) Messages(ctx context.Context, run string) (int64, []storage.Message, error) {
-	defer s.around("Bell")()
+	defer s.around("Messages")()
 	return s.Store.Messages(ctx, run)
 }
 
 func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
-	defer s.around("Rang")()
+	defer s.around("RunsWithMessages")()
 	return s.Store.RunsWithMessages(ctx, since)
 }
 
 func (s *boxed) Changed() <-chan struct{} {
-	defer s.around("Rung")()
+	defer s.around("Changed")()
 	return s.Store.Changed()
 }
 
@@ -160,7 +160,7 @@ func (s *boxed) Changed() <-chan struct{} {
 type meeting struct {
 	runs    int
 	servers int  // processes that serve
-	driver  bool // a process that drives the runs without letting go of them
+	driver  bool // a process that drives the runs without releasing them
 	late    bool // a signal is sent only when the run may be waiting for it
 	death   int  // at which move the first process dies; 0 is never
 	order   []int
@@ -250,7 +250,7 @@ type party struct {
 	died  bool
 }
 
-// A room is where a meeting takes place.
+// A site is where a meeting takes place.
 type site struct {
 	t     *testing.T
 	box   *signalBox
@@ -280,8 +280,8 @@ func (in *site) serve(ctx context.Context, p *party) {
 	})
 }
 
-// drive lets a process drive a run without letting go of it, as soon as nobody
-// else does.
+// drive lets a process drive a run without releasing it, as soon as no other
+// process does.
 func (in *site) drive(ctx context.Context, p *party, id string) {
 	in.work.Go(func() {
 		for ctx.Err() == nil {
@@ -420,7 +420,7 @@ func (in *site) judge() {
 			in.r.faultf("%s is %v, owned by %q, due %v", id, run.State, run.Owner, run.Due)
 		}
 		if _, messages, err := in.look.Messages(in.t.Context(), id); err != nil || len(messages) > 0 {
-			in.r.faultf("%s has letters left: %v %v", id, messages, err)
+			in.r.faultf("%s has messages left: %v %v", id, messages, err)
 		}
 		history, err := in.look.History(in.t.Context(), id, 0, 0)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 //	SUCCESS                                       COMPLETE
 //	REVERTED, FAILURE                             COMPLETE, with the run's failure
 //	FAILURE, as something could not be undone     PARKED, with the run's failure
-//	SUSPENDED, as somebody is to decide           PARKED, with the run's failure
-//	SUSPENDED, as somebody wanted it so           stays the run's
+//	SUSPENDED, as an operator must decide         PARKED, with the run's failure
+//	SUSPENDED, as an operator asked for it        stays the run's
 //
 // A parked job ends like any other when its run goes on and ends.
 func ForJob(id string) RunOption { return forJob(id) }

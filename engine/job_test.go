@@ -116,7 +116,7 @@ func TestHeldRunKeepsJob(t *testing.T) {
 // asking counts how often a store is asked for what is due, and for messages.
 type asking struct {
 	storage.Store
-	due, rang atomic.Int64
+	due, arrivals atomic.Int64
 }
 
 func (s *asking) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
@@ -125,7 +125,7 @@ func (s *asking) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, ti
 }
 
 func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
-	s.rang.Add(1)
+	s.arrivals.Add(1)
 	return s.Store.RunsWithMessages(ctx, since)
 }
 
@@ -140,26 +140,26 @@ func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	var eng *engine.Engine
 	made := 0
 	eng = newEngine(t, flow.Linear("f", (&stage{do: script{"a": func(context.Context, int) error { return nil }}}).atom("a")), engine.WithStore(store), engine.WithSlots(1),
-		engine.WithSource(func(context.Context, int) ([]engine.Fresh, error) {
+		engine.WithSource(func(context.Context, int) ([]engine.NewRun, error) {
 			if made++; made > runs {
 				stop()
 				return nil, nil
 			}
 			one, err := eng.NewRun(fmt.Sprint("run", made))
-			return []engine.Fresh{one}, err
+			return []engine.NewRun{one}, err
 		}))
 	begun := time.Now()
 	if err := eng.Serve(ctx); err != nil {
 		t.Fatal(err)
 	}
 	most := 10 + 4*int64(time.Since(begun)/time.Second)
-	if due, rang := store.due.Load(), store.rang.Load(); due > most || rang > most {
-		t.Errorf("for %d runs it asked %d times for what is due, and %d times for letters; at most %d looks were due", runs, due, rang, most)
+	if due, arrivals := store.due.Load(), store.arrivals.Load(); due > most || arrivals > most {
+		t.Errorf("for %d runs it asked %d times for what is due, and %d times for messages; at most %d looks were due", runs, due, arrivals, most)
 	}
 }
 
-// TestIntake: Serve asks for new runs as long as it has slots, and for no more.
-func TestIntake(t *testing.T) {
+// TestSource: Serve asks for new runs as long as it has slots, and for no more.
+func TestSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := storage.Memory()
@@ -167,7 +167,7 @@ func TestIntake(t *testing.T) {
 		var eng *engine.Engine
 		left, most := 10, 0
 		eng = newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store), engine.WithSlots(3),
-			engine.WithSource(func(_ context.Context, free int) (fresh []engine.Fresh, err error) {
+			engine.WithSource(func(_ context.Context, free int) (fresh []engine.NewRun, err error) {
 				most = max(most, free)
 				for ; len(fresh) < free && left > 0; left-- {
 					one, err := eng.NewRun(string(rune('a' + left)))

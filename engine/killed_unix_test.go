@@ -270,7 +270,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 		case err != nil || errWakeups != nil:
 			t.Error(err, errWakeups)
 		case run.State != states.FlowSuccess || len(at) != 1 || len(messages) > 0:
-			t.Errorf("%s is %v, went on at %v, has %d letters left; want that it went on once", id, run.State, at, len(messages))
+			t.Errorf("%s is %v, went on at %v, has %d messages left; want that it went on once", id, run.State, at, len(messages))
 		case at[0].Before(due[id].Truncate(time.Millisecond)):
 			t.Errorf("%s went on at %v, before it was due at %v", id, at[0], due[id])
 		}

@@ -67,7 +67,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // queue lets a call wait to be made. An empty queue begins where the last one
-// did, so that it needs no room for each call that waits alone.
+// did, so that a call that waits alone does not need a buffer of its own.
 func (d *driver) queue(c *call) {
 	if len(d.calls) == 0 {
 		d.calls = d.emptied
@@ -128,7 +128,7 @@ func (d *driver) makeHere(c *call) error {
 	return nil
 }
 
-// fly lets the call pool make a call.
+// dispatch lets the call pool make a call.
 func (d *driver) dispatch(c *call) {
 	d.tick()
 	d.attemptOf(c).began = instantOf(d.now)
@@ -139,14 +139,14 @@ func (d *driver) dispatch(c *call) {
 	d.pool.add(c)
 }
 
-// addDispatched puts a call among those that are under way elsewhere.
+// addDispatched adds a call to those that another goroutine makes.
 func (d *driver) addDispatched(c *call) {
 	c.flight = len(d.dispatched)
 	d.dispatched = append(d.dispatched, c)
 	d.running++
 }
 
-// flies reports whether a call is under way elsewhere.
+// isDispatched reports whether another goroutine is making a call.
 func (d *driver) isDispatched(c *call) bool {
 	return c.flight < len(d.dispatched) && d.dispatched[c.flight] == c
 }
@@ -252,12 +252,12 @@ func (d *driver) finish(f finished) error {
 	return d.callEnded(f.event)
 }
 
-// landed takes a call out of those that are under way.
+// completed removes a call from those that other goroutines make.
 func (d *driver) completed(c *call) {
 	d.running--
 	last := len(d.dispatched) - 1
-	version := d.dispatched[last]
-	d.dispatched[c.flight], version.flight = version, c.flight
+	moved := d.dispatched[last]
+	d.dispatched[c.flight], moved.flight = moved, c.flight
 	d.dispatched[last] = nil
 	d.dispatched = d.dispatched[:last]
 	if c.late != nil {

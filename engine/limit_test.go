@@ -229,7 +229,7 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 		}
 		stop()
 		if _, err := quick.Command(t.Context(), "unloaded", engine.Abandon("")); err == nil || time.Since(begun) > 3*time.Minute {
-			t.Errorf("an order waited for a place: %v", err)
+			t.Errorf("a command waited for a place: %v", err)
 		}
 		if _, err := quick.Run(t.Context(), "quick"); err != nil {
 			t.Error(err)

@@ -10,13 +10,13 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// placeLook is how often it is looked whether there is a place for a run, also
-// when nothing rings.
+// placeLook is how often an engine checks whether there is a place for a run, even
+// if the store reports no change.
 const placeLook = 100 * time.Millisecond
 
-// A placeQueue are the runs of an engine that wait in [Engine.Run] for their place,
-// in the order in which they came. Of those that wait for the same limit only the
-// first looks whether there is one.
+// A placeQueue holds the runs of an engine that wait in [Engine.Run] for their place,
+// in the order in which they came. Of the runs that wait for the same limit, only the
+// first checks whether there is a place.
 type placeQueue struct {
 	mu      sync.Mutex
 	waiting []*storage.LimitedError // what each waits for
@@ -29,7 +29,7 @@ func (q *placeQueue) come(what *storage.LimitedError) {
 	q.waiting = append(q.waiting, what)
 }
 
-// isFirst reports whether nobody who came before waits for the same.
+// isFirst reports whether no run that came before waits for the same limit.
 func (q *placeQueue) isFirst(w *storage.LimitedError) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 // when a tenth of the budget is free.
 //
 // A run of a growing flow that becomes larger while the budget is reached, and needs more
-// than a third of it alone, is suspended with a failure of [atom.CodeLimit] until somebody
-// runs it, and its job is parked.
+// than a third of it alone, is suspended with a failure of [atom.CodeLimit] until it is run
+// again, and its job is parked.
 //
 // Live memory is what the Go runtime counts, without garbage. The default, 0, is three fifths
 // of the limit of the process's control group, and no budget where there is none. A
@@ -113,7 +113,7 @@ const openSize = 512
 // it larger while the process's memory budget is reached, and the run alone needs more than
 // a third of that. What it needs is counted low: a process that loads the run needs more.
 // So at most two other runs of the process can be as large. A run that is small, or grows no
-// more, is left alone, whoever fills the memory.
+// more, is never set aside.
 func (d *driver) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	m := &d.e.memory
 	if asked.Cause.Kind == flow.Stopped || d.s.IsEnding() || !m.exhausted(d.e.now()) {

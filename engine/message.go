@@ -14,7 +14,7 @@ import (
 // succeed.
 const messageChild = "child"
 
-// readMessages takes in what came since the box was last looked at.
+// readMessages reads the messages that arrived since the inbox was last read.
 func (d *driver) readMessages() error {
 	wakeups, messages, err := d.e.store.Messages(d.storing, d.claim.Run)
 	if err != nil {
@@ -24,8 +24,8 @@ func (d *driver) readMessages() error {
 	return d.follow(messages)
 }
 
-// follow does what the messages say that were not looked at before. What nobody
-// waits for yet stays in the box.
+// follow applies the messages that were not looked at before. A message that no
+// atom waits for yet stays in the inbox.
 func (d *driver) follow(messages []storage.Message) error {
 	defer d.attend()()
 	for i := range messages {
@@ -56,7 +56,7 @@ func (d *driver) forgetTaken() {
 	}
 }
 
-// taken takes a message out of the box with the next commit.
+// taken removes a message from the inbox with the next commit.
 func (d *driver) taken(n int64) {
 	if n > 0 {
 		d.cp.Taken = append(d.cp.Taken, n)
@@ -66,7 +66,7 @@ func (d *driver) taken(n int64) {
 
 // open does what one message says.
 func (d *driver) open(l *storage.Message) error {
-	if o, ok := ordered(l); ok {
+	if o, ok := commandOf(l); ok {
 		so, tell, err := d.accept(&o, l.N)
 		if tell {
 			err = d.feed(scheduler.Event{Kind: scheduler.CommandCame, OperatorCommand: &so})
@@ -138,7 +138,7 @@ func (d *driver) told(l *storage.Message) error {
 	return nil
 }
 
-// rereadMessages looks again at those that nobody waited for.
+// rereadMessages looks again at the messages that no atom waited for.
 func (d *driver) rereadMessages() error {
 	if len(d.unread) == 0 {
 		return nil
@@ -202,12 +202,13 @@ func (d *driver) keyFor(m *flow.Message) string {
 	return newToken()
 }
 
-// firstCommand returns the order that a run is to begin with, if one waits for it,
-// and the other messages. What wanted the run suspended before it is void.
+// firstCommand returns the command that a run must begin with, if one waits in its
+// inbox, and the other messages. The command voids requests to suspend that came
+// before it.
 func (d *driver) firstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
 	var others []storage.Message // without those that were refused
 	for i := range messages {
-		o, ok := ordered(&messages[i])
+		o, ok := commandOf(&messages[i])
 		if !ok || o.kind == messageSuspend {
 			others = append(others, messages[i])
 			continue
@@ -221,7 +222,7 @@ func (d *driver) firstCommand(messages []storage.Message) (*scheduler.OperatorCo
 	return nil, others, nil
 }
 
-// lifted takes the wishes to suspend the run out of its box, and returns the
+// lifted removes the requests to suspend the run from its inbox, and returns the
 // other messages.
 func (d *driver) lifted(messages []storage.Message) []storage.Message {
 	var rest []storage.Message

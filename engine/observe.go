@@ -16,9 +16,9 @@ const (
 	LanguageEvent                  // the flow's language wrote a line of its history
 	ProgressMade                   // an atom said how far it is
 	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
-	OthersAwaited                  // nothing is executed: the run waits for whoever has a token, or to be told something
+	OthersAwaited                  // nothing is executed: the run waits for a token to be completed, or for a message
 	PlaceAwaited                   // the run waits for its place, see [storage.Limiter]; Name says by which limit
-	RunDetached                    // an atom began a run that it does not wait for: whoever wants it driven at once can, see [Engine.Detached]
+	RunDetached                    // an atom began a run that it does not wait for; drive it at once if you want to, see [Engine.Detached]
 )
 
 // An Event is what an observer is told. What it tells of is committed. What is

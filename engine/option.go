@@ -98,9 +98,9 @@ func Needs[T any](key atom.Key[T]) Option {
 	})
 }
 
-// Open takes what the flow needs, and none of its atoms provides, for inputs that
-// each run will be given by [With] or [Input], so that they need no declaring. A
-// misspelt name is then found when a run is begun, not by [New].
+// Open treats each symbol that the flow requires and no atom provides as an input of
+// the run, given by [With] or [Input]. The inputs then need no declaration. A
+// misspelled name is reported when a run starts, not by [New].
 func Open() Option {
 	return option(func(e *Engine) error { e.open = true; return nil })
 }
@@ -155,21 +155,21 @@ func WithObserver(f func(Event)) Option {
 // WithoutHistory keeps no history: neither which states atoms went through, nor what
 // languages tell of runs. Runs are resumed, undone and asked for their results as
 // ever; what shows a history shows none, and an Explain no more than how things stand.
-// It is for runs that are many, short, and looked at by nobody.
+// Use it for many short runs that no person looks at.
 func WithoutHistory() Option {
 	return option(func(e *Engine) error { e.quiet = true; return nil })
 }
 
 // WithPhases calls f each time the engine's own machine goes on: RESUMING, then
 // SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended. A new run for
-// which there is no place, or that somebody else makes at the same time, resumes once
-// more.
+// which there is no place, or that another process creates at the same time, resumes
+// once more.
 func WithPhases(f func(run string, phase states.Engine)) Option {
 	return option(func(e *Engine) error { e.phases = f; return nil })
 }
 
 // WithDeadline limits how long a run may take, from when it was first run; the
-// time goes on while it is suspended, or driven by nobody. When it is up, what
+// time goes on while it is suspended, or no process drives it. When it is up, what
 // executes is cancelled and all that was done is undone, however long that takes:
 // Run returns *[RevertedError] or *[FailedError] with [atom.CodeTimeout], and the
 // run's outcome is TimedOut. The deadline is kept with the run. Languages have

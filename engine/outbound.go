@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// An outbound has the messages that [Engine.Dispatch] is sending. One that takes long makes room for others, so that a
-// receiver who answers slowly, or never, does not hold up the others.
+// An outbound has the messages that [Engine.Dispatch] is sending. A message that takes long does not count toward the
+// capacity, so that a receiver that answers slowly, or never, does not hold up the others.
 type outbound struct {
 	all   sync.WaitGroup
-	ended chan struct{} // there is room for half of them again, or nothing but slow ones is being sent
+	ended chan struct{} // half of the capacity is free again, or only slow messages are being sent
 
 	mu      sync.Mutex
 	sending map[int64]bool // by the message's number: whether it is slow
@@ -21,17 +21,17 @@ func newOutbound() *outbound {
 }
 
 // look returns how many more may be sent, and which are being sent.
-func (o *outbound) look() (room int, sending map[int64]bool) {
+func (o *outbound) look() (capacity int, sending map[int64]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sending = make(map[int64]bool, len(o.sending))
 	for n := range o.sending {
 		sending[n] = true
 	}
-	return o.emptyCheckpoint(), sending
+	return o.capacity(), sending
 }
 
-func (o *outbound) emptyCheckpoint() int {
+func (o *outbound) capacity() int {
 	return sendAtOnce - (len(o.sending) - min(o.slow, slowAtOnce))
 }
 
@@ -64,7 +64,7 @@ func (o *outbound) send(n int64, send func()) {
 
 // changed has the store asked again. It is not asked after each of many quick messages.
 func (o *outbound) changed() {
-	if len(o.sending) > o.slow && o.emptyCheckpoint() < sendAtOnce/2 {
+	if len(o.sending) > o.slow && o.capacity() < sendAtOnce/2 {
 		return
 	}
 	select {

@@ -33,7 +33,7 @@ func WithSender(send Sender) Option {
 
 // How messages are sent.
 const (
-	sendTime     = 30 * time.Second // what one sending may take; for so long nobody else sends it
+	sendTime     = 30 * time.Second // what one sending may take; for so long no other process sends it
 	sendTries    = 20               // then it is parked, until a human releases it
 	sendAtOnce   = 16               // messages of different runs or targets
 	slowAtOnce   = 48               // beside these, such as have taken slowSend already
@@ -48,7 +48,7 @@ var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
 
 // Dispatch sends what runs leave in the outbox, until ctx ends: in order for each
 // run and target, again after a growing wait when that fails, and parked with its
-// error after 20 tries; then what follows it waits, too, until somebody releases
+// error after 20 tries; then what follows it waits, too, until an operator releases
 // it by [storage.Store.Unsent]. A message whose sender died is sent again, under
 // the same ID, within 30 s. It returns the store's error when the store cannot
 // say what there is to send, and nil when ctx ended. Any number of processes may
@@ -58,11 +58,11 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 	defer o.all.Wait()
 	for {
 		changed, ended := e.store.Changed(), o.ended
-		room, sent := o.look()
+		capacity, sent := o.look()
 		var out []storage.Outgoing
-		if room > 0 {
+		if capacity > 0 {
 			var err error
-			out, err = e.store.Outgoing(ctx, e.now(), room+len(sent))
+			out, err = e.store.Outgoing(ctx, e.now(), capacity+len(sent))
 			switch {
 			case ctx.Err() != nil:
 				return nil
@@ -71,15 +71,15 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 			}
 		}
 		for i := range out {
-			if room > 0 && !sent[out[i].N] {
-				room--
+			if capacity > 0 && !sent[out[i].N] {
+				capacity--
 				o.send(out[i].N, func() { e.sendOne(ctx, send, out[i]) })
 			}
 		}
 		t := time.NewTimer(lookAgain)
 		select {
 		case <-changed:
-		case <-ended: // there is room, or what came behind one can be sent
+		case <-ended: // there is capacity, or the next message of a run and target can be sent
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
@@ -100,7 +100,7 @@ func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error
 }
 
 // sendOne sends one message, and stores what became of it. While it is being sent
-// nobody else finds it.
+// no other process finds it.
 func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
 	out.Attempts++
 	out.NotUntil = e.now().Add(sendTime)
@@ -113,7 +113,7 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 	sending, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	err := send.guarded(sending, out)
-	storing := context.WithoutCancel(ctx) // what was done is stored, though the process is to stop
+	storing := context.WithoutCancel(ctx) // record the result even if the process is stopping
 	if err == nil {
 		err = e.store.Sent(storing, out.N)
 	} else {
@@ -124,6 +124,6 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 		err = e.store.Unsent(storing, out)
 	}
 	if err != nil {
-		e.log.Error("it cannot be stored what became of a message; it is sent again", "run", out.Run, "id", out.ID, "error", err)
+		e.log.Error("cannot record send result; message will be sent again", "run", out.Run, "id", out.ID, "error", err)
 	}
 }

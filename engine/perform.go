@@ -29,7 +29,7 @@ func (d *driver) feed(ev scheduler.Event) error {
 		ev.Now, ev.Random = d.now, rand.Float64() //nolint:gosec // only spreads waits
 		again = false
 		cmds := d.s.Step(ev)
-		d.version = d.version || len(cmds) > 0
+		d.progressed = d.progressed || len(cmds) > 0
 		d.whole = d.grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
 			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
 		for i := range cmds {
@@ -110,7 +110,7 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		if d.yields() && d.phase != states.EngineResuming {
 			return d.later(), true, nil
 		}
-		if !d.emptyCheckpoint() {
+		if !d.hasCapacity() {
 			if err = d.flush(); err == nil {
 				err = d.launch()
 			}
@@ -148,7 +148,7 @@ func (d *driver) take(cmd *scheduler.Command) {
 			d.head.Memory = atom.Null
 		}
 	case scheduler.PendingFailure:
-		d.pendingFailure(cmd)
+		d.recordOutcome(cmd)
 	case scheduler.CommandDone:
 		d.taken(cmd.OperatorCommand.N)
 	case scheduler.Over:
@@ -206,7 +206,7 @@ func (d *driver) end(cmd *scheduler.Command) error {
 
 // commitIfFull commits a checkpoint that has grown large.
 func (d *driver) commitIfFull() error {
-	if d.emptyCheckpoint() {
+	if d.hasCapacity() {
 		return nil
 	}
 	return d.flush()

@@ -10,10 +10,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Preview returns the paths of the atoms that an order would revert, in order,
-// if every revert went well, and changes nothing. It returns an error that wraps
-// [ErrRefused] when the order makes no sense for the run as it is. Of a run that
-// is being driven it tells what would be reverted if the order came now.
+// Preview returns the paths of the atoms that a command would revert, in the order
+// of reverting, if every revert succeeds. Preview changes nothing. If the run does
+// not allow the command, Preview returns an error that wraps [ErrRefused]. If a
+// process drives the run, Preview returns what the command would revert if it
+// arrived now.
 func (e *Engine) Preview(ctx context.Context, id string, o Command) ([]string, error) {
 	d, live, err := e.look(ctx, id)
 	if err != nil {
@@ -49,8 +50,8 @@ func (e *Engine) look(ctx context.Context, id string) (*driver, []storage.Atom, 
 	return d, atoms, err
 }
 
-// previewPlan plays the order on the scheduler, as if every call it asks for
-// went well, until it would go forward.
+// previewPlan plays the command on the scheduler, as if every call that the
+// scheduler asks for succeeded, until the run would go forward.
 func (d *driver) previewPlan(o *scheduler.OperatorCommand) []string {
 	var undone []string
 	var ended []scheduler.Event
@@ -85,8 +86,8 @@ func (d *driver) previewPlan(o *scheduler.OperatorCommand) []string {
 	return undone
 }
 
-// previewStack lists what executes and can be undone, then what is on the undo
-// stack, down to where the order says.
+// previewStack lists what executes and can be undone, then the entries of the undo
+// stack, down to the entry that the command names.
 func (d *driver) previewStack(o *Command, live []storage.Atom) ([]string, error) {
 	if o.kind == messageCancel && !o.body.Undo {
 		return nil, nil

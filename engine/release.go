@@ -9,21 +9,21 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// letGo gives the run back after it was stopped by err, so that whoever comes next
-// need not wait. When the store does not answer that is made up for later: this
-// process lives, and would own the run as long as it does.
-func (d *driver) letGo(err error) {
+// releaseAfter releases the run after err stopped it, so that the next owner does
+// not have to wait. If the store does not answer, the process releases the run
+// later: otherwise it would own the run for as long as it lives.
+func (d *driver) releaseAfter(err error) {
 	if !d.owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
-		return // it is somebody else's, was told something before it was begun, or has no place
+		return // another process owns the run, a message arrived before it began, or a limit is reached
 	}
 	if err := d.e.releaseClaim(d.storing, d.claim); err != nil {
-		d.e.log.Debug("the run is given back later", "run", d.claim.Run, "error", err)
+		d.e.log.Debug("the run is released later", "run", d.claim.Run, "error", err)
 		d.e.left.put(d.claim)
 	}
 }
 
-// surrender lets go of a claim: the run is due at once. A claim that is void is no
-// more.
+// releaseClaim releases a claim. The run is then due at once. Releasing a void claim
+// is not an error.
 func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
 	wakeups, _, err := e.store.Messages(ctx, claim.Run)
 	if err == nil {
@@ -35,8 +35,8 @@ func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
 	return err
 }
 
-// release lets go of a run, to be taken up when due; one that was rung since the
-// bell was looked at is due at once.
+// release releases a run until it is due. If a message has arrived since the wakeup
+// counter was read, the run is due at once.
 func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	err := e.store.Release(ctx, claim, wakeups, due)
 	for errors.Is(err, storage.ErrNewMessages) {
@@ -47,8 +47,8 @@ func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64
 	return err
 }
 
-// leftovers are the claims of runs that are driven no more and could not be given
-// back.
+// leftovers are the claims of runs that the process no longer drives and could not
+// release.
 type leftovers struct {
 	mu     sync.Mutex
 	claims map[string]storage.Claim // by run
@@ -76,8 +76,8 @@ func (l *leftovers) take(run string) (storage.Claim, bool) {
 	return storage.Claim{}, false
 }
 
-// giveBackLeft gives back what could not be given back before: the run of that id,
-// or with "" all.
+// giveBackLeft releases runs that could not be released before: the run with that
+// id, or with "" all of them.
 func (e *Engine) giveBackLeft(ctx context.Context, run string) error {
 	for {
 		c, ok := e.left.take(run)

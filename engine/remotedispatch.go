@@ -22,7 +22,7 @@ type handed struct {
 	Trace    string          `json:"trace,omitempty"`
 }
 
-// A handOver is a call that the scheduler is to be told is somebody else's now.
+// A handOver is a call that workers make now, which the scheduler must be told.
 type handOver struct {
 	*external
 
@@ -30,9 +30,9 @@ type handOver struct {
 	event scheduler.Event
 }
 
-// entrust leaves a call to workers. It returns false when the call cannot be: then
-// making it says why. A call that is begun again, because its process died, is where
-// it was left.
+// dispatchRemote leaves a call to workers. It returns false if the call cannot be
+// left to workers: making the call then reports why. If a process died and the call
+// is begun again, the call stays in its queue or with its worker.
 func (d *driver) dispatchRemote(cmd *scheduler.Command, c *call) bool {
 	path := c.about.Path
 	e := d.external[path]
@@ -50,7 +50,7 @@ func (d *driver) dispatchRemote(cmd *scheduler.Command, c *call) bool {
 		e.revert = c.about.Revert
 	}
 	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.atom, Node: c.node, Revert: c.about.Revert}
-	d.entrusted = append(d.entrusted, handOver{e, path, ev})
+	d.handOvers = append(d.handOvers, handOver{e, path, ev})
 	return true
 }
 
@@ -115,12 +115,12 @@ func (d *driver) workOf(c *call) atom.Value {
 	return work
 }
 
-// handOver tells the scheduler which calls are somebody else's now. One that had
-// been ended before it was known whose it is ends so.
+// handOver tells the scheduler which calls workers make now. If a call was ended
+// before the scheduler knew that, handOver ends it.
 func (d *driver) handOver() error {
-	for len(d.entrusted) > 0 {
-		h := d.entrusted[0]
-		d.entrusted = d.entrusted[1:]
+	for len(d.handOvers) > 0 {
+		h := d.handOvers[0]
+		d.handOvers = d.handOvers[1:]
 		if d.external[h.path] != h.external { // it was given up meanwhile
 			continue
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Again lets Run drive a run that has ended: one that was undone begins anew,
-// one that succeeded succeeds again without doing anything. One that failed goes
-// on where it stands; for one that was not undone use [RetryFrom] instead, for
-// with [NeverResolve] there is nothing to go on with, and it ends REVERTED, as
-// TaskFlow has it. Run returns an error that wraps [ErrRefused] for a run of a
-// language, which does not begin anew; start another.
+// Rerun lets Run drive a run that has ended. A run that was undone begins anew. A
+// run that succeeded succeeds again without doing anything. A run that failed goes
+// on where it stands. If a failed run was not undone, use [RetryFrom] instead: with
+// [NeverResolve] there is nothing to go on with, and the run ends REVERTED, as in
+// TaskFlow. A run of a language does not begin anew: Run returns an error that wraps
+// [ErrRefused]. Start another run.
 func Rerun() RunOption { return again{} }
 
 type again struct{}
@@ -31,7 +31,7 @@ var errNoAgain = errors.New("a run of a language does not begin anew; start anot
 // idempotency keys are others: all of it in one commit, or nothing. What it did is
 // not undone by that, and stays done. It returns an error that wraps [ErrRefused]
 // when the run has not ended, or is one of a language; *[storage.OwnedError] when
-// somebody alive has it; and *[StoreError], which wraps [storage.ErrNotFound] when
+// a live process owns it; and *[StoreError], which wraps [storage.ErrNotFound] when
 // there is no such run.
 func (e *Engine) Reset(ctx context.Context, id string) error {
 	d, snap, err := e.begun(ctx, id, e.store.Seize, nil)

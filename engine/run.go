@@ -20,7 +20,7 @@ import (
 //
 // It returns *[RevertedError], *[FailedError] or [ErrSuspended] together with
 // the result when the run did not succeed; [ErrStopped] when ctx ended first;
-// *[storage.OwnedError] when somebody alive is running it; with [Unload] a
+// *[storage.OwnedError] when a live process owns the run; with [Unload] a
 // *[storage.LimitedError] when there is no place for it, otherwise Run waits for
 // one; [ErrChanged]; and
 // *[StoreError] when the store failed, which leaves the run as it was last
@@ -43,7 +43,7 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 		d, snap, err = e.begunNew(ctx, id, opts)
 	case err != nil:
 		err = wrapStore(id, err)
-	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew: // with a due time an order waits for it
+	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew: // with a due time, a command waits in its inbox
 		return e.result(ctx, &run, opts)
 	default:
 		d, snap, err = e.begun(ctx, id, e.store.Begin, opts)
@@ -62,7 +62,7 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 	}
 	res, err := e.finish(ctx, d, snap, purpose, opts)
 	if isNew && !d.owns() && (errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
-		return e.run(ctx, id, opts, yield) // it is there now, made by somebody else or without having begun
+		return e.run(ctx, id, opts, yield) // it exists now, created by another process or without having begun
 	}
 	return res, err
 }
@@ -126,7 +126,7 @@ type purpose uint8
 const (
 	toGoOn      purpose = iota
 	toBeginAnew         // also when it has ended
-	toApply             // to follow the orders that wait for it, and nothing else
+	toApply             // to apply the commands in its inbox, and nothing else
 )
 
 // finish drives a run that was taken over to rest.
@@ -155,18 +155,18 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	if ended {
 		d.head.Outcome, d.head.Output, d.head.Ended = storage.Unfinished, storage.Held{}, time.Time{}
 	}
-	tells := e.log.IsInfo() // or what is told would be put together for nobody
+	tells := e.log.IsInfo() // skip building log arguments that would be discarded
 	if tells {
 		e.log.Info("run begins", "run", d.claim.Run, "flow", d.plan.Flow, "state", snap.Run.State)
 	}
 	if err := d.live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
 	} else if errors.Is(err, errUnheeded) {
-		d.letGo(err)
+		d.releaseAfter(err)
 		return e.goOnWithout(ctx, d, opts)
 	} else if err != nil {
 		e.log.Info("run stopped", "run", d.claim.Run, "error", err)
-		d.letGo(err)
+		d.releaseAfter(err)
 		return nil, err
 	}
 	if tells {
@@ -175,8 +175,8 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	return d.result(snap.Run)
 }
 
-// giveBack lets go of a run that was not driven. One that was rung meanwhile is
-// due at once.
+// giveBack releases a run that was not driven. If a message arrived meanwhile, the
+// run is due at once.
 func (e *Engine) giveBack(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
 	if claim.Begins > 0 { // it has not begun
 		return nil
@@ -254,7 +254,7 @@ func (d *driver) findTasks(run *storage.Run) error {
 	return nil
 }
 
-// release lets go of what a driver holds beside its run.
+// release frees what a driver holds beside its run.
 func (d *driver) release() {
 	if d.expiry != nil {
 		d.expiry.Stop()

@@ -13,23 +13,23 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ErrWaiting is returned, with [Unload] and without a result, when a run does
-// nothing but wait: for a time, a message, or somebody who has a token. It was
-// given back to the store, and holds nothing but rows until it is run again.
+// ErrWaiting is returned, with [Unload] and without a result, if a run only waits:
+// for a time, a message, or the completion of a token. The engine has released the
+// run, which then occupies only rows of the store until it is run again.
 var ErrWaiting = errors.New("engine: the run waits")
 
-// Unload lets Run return [ErrWaiting] as soon as the run does nothing but wait,
-// instead of waiting with it.
+// Unload lets Run return [ErrWaiting] as soon as the run only waits, instead of
+// waiting with it.
 func Unload() RunOption { return unload{} }
 
 type unload struct{}
 
 func (unload) begin(*beginning) error { return nil }
 
-// Start makes a run that is to be driven by whoever serves it, see
-// [Engine.Serve], or runs it. Nothing of it is executed yet. It returns
-// [flow.Problems] when the flow needs inputs that are not given, and
-// *[StoreError], which wraps [storage.ErrExists] when there is a run of that id.
+// Start creates a run but executes nothing. A process that serves the store, see
+// [Engine.Serve], or runs the run drives it. If the flow needs inputs that are not
+// given, Start returns [flow.Problems]. If there is a run of that id, it returns a
+// *[StoreError] that wraps [storage.ErrExists].
 func (e *Engine) Start(ctx context.Context, id string, opts ...RunOption) error {
 	b, err := e.begin(id, opts)
 	if err != nil {
@@ -64,39 +64,39 @@ func WithOffers(offers map[string]string) Option {
 	return option(func(e *Engine) error { e.offers = maps.Clone(offers); return nil })
 }
 
-// A Fresh run is one that does not exist yet. Whoever serves makes it with the first
-// commit of it: so it is never there without having begun, but for one that limits
-// leave no place for, which is made and due. Make one with [Engine.NewRun].
-type Fresh struct {
+// A NewRun is a run that does not exist yet. Create one with [Engine.NewRun]. [Engine.Serve]
+// stores the run with its first commit, so a stored run has always begun. Only if
+// limits leave no place for the run, Serve stores it as due without beginning it.
+type NewRun struct {
 	storage.Due
-	// Refused is told why it was not made, or not begun, and may return an error to be
-	// logged; nil where nobody wants to know. The store's own errors are *[StoreError].
+	// Refused is called with the reason if the run was not created, or not begun. It may
+	// return an error to be logged. It may be nil. The store's errors are *[StoreError].
 	Refused func(ctx context.Context, why error) error
 
 	tried time.Duration // how long it is on trial; 0 is not
 	taken bool          // it is to be taken over first
 }
 
-// Fresh returns a run of the engine's flow, for an [Source]. It returns the errors of
-// [Engine.Start], but for what only the store knows.
-func (e *Engine) NewRun(id string, opts ...RunOption) (Fresh, error) {
+// NewRun returns a new run of the engine's flow, for a [Source]. It returns the errors
+// of [Engine.Start], except those that only the store can detect.
+func (e *Engine) NewRun(id string, opts ...RunOption) (NewRun, error) {
 	b, err := e.begin(id, opts)
 	if err != nil {
-		return Fresh{}, err
+		return NewRun{}, err
 	}
 	b.run.Created = e.now()
 	b.run.Due = b.run.Created
 	b.run.Input = storage.Held{Data: b.whole}
 	claim, snap, err := storage.ClaimNew(b.run)
-	return Fresh{Due: storage.Due{Run: id, Claim: claim, Snapshot: snap}}, err
+	return NewRun{Due: storage.Due{Run: id, Claim: claim, Snapshot: snap}}, err
 }
 
-// An Intake finds new runs, up to free of them.
-type Source func(ctx context.Context, free int) ([]Fresh, error)
+// A Source finds new runs, up to free of them.
+type Source func(ctx context.Context, free int) ([]NewRun, error)
 
-// WithSource lets [Engine.Serve] ask for new runs when it has slots that no run
-// wants that is there already. It asks when the store rings, and once a second. An
-// error ends Serve.
+// WithSource lets [Engine.Serve] ask for new runs when it has slots that no existing
+// run needs. Serve asks when the store reports a change, and once a second. An error
+// ends Serve.
 func WithSource(in Source) Option {
 	return option(func(e *Engine) error { e.source = in; return nil })
 }
@@ -115,12 +115,13 @@ func WithDrain(d time.Duration) Option {
 	})
 }
 
-// Serve drives the runs that want to be driven until ctx ends: those that were
-// started, whose timers are due, to whom messages have come, and whose owner has
-// died, as far as limits leave a place for them (see [storage.Limiter]); with a [Catalog] those of any flow, else those of the engine's own. It
-// looks when the store rings, and once a second. Runs that are held are left
-// alone. How runs end is known from the store and by [WithObserver]; what cannot
-// be driven is logged and tried again.
+// Serve drives due runs until ctx ends. A run is due when it was started, when one
+// of its timers is due, when a message has arrived for it, or when its owner has
+// died. Limits may make a due run wait (see [storage.Limiter]). With a [Catalog],
+// Serve drives runs of any flow, otherwise only those of the engine's own flow. It
+// looks when the store reports a change, and once a second. It does not drive runs
+// that are held. Read how runs end from the store, or use [WithObserver]. If a run
+// cannot be driven, Serve logs the error and retries later.
 //
 // It returns when all that it drives has come to a stop: nil when ctx ended, the
 // store's error when the store cannot say what is due. Any number of processes
@@ -194,14 +195,14 @@ type server struct {
 	trials *trials
 
 	mu   sync.Mutex
-	busy map[string]int64 // those being driven, with moved from before they were found
+	busy map[string]int64 // those being driven, with version from before they were found
 }
 
 // lookForOthers is how long a run is left alone that cannot be driven here, as its flow
 // is not known or has changed, or its tasks are not there.
 const lookForOthers = time.Minute
 
-// lookAgain is the pause between looks for runs that are due, when nothing rings.
+// lookAgain is the pause between looks for due runs if the store reports no change.
 const lookAgain = time.Second
 
 // look drives what is due, and returns how long to wait before the next look.
@@ -249,7 +250,7 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 		if careful && due[i].Err == nil {
 			due[i] = storage.Due{Run: due[i].Run} // it is loaded when it is taken over
 		}
-		s.begin(ctx, driving, &Fresh{Due: due[i], taken: careful})
+		s.begin(ctx, driving, &NewRun{Due: due[i], taken: careful})
 	}
 	begun = len(due)
 	if err != nil || begun == free || s.e.source == nil {
@@ -288,7 +289,7 @@ func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
 }
 
 // begin drives a run in a slot that was taken for it.
-func (s *server) begin(ctx, driving context.Context, one *Fresh) {
+func (s *server) begin(ctx, driving context.Context, one *NewRun) {
 	s.take(one.Run)
 	s.runs.Go(func() { s.drive(ctx, driving, one) })
 }
@@ -339,7 +340,7 @@ func (s *server) take(id string) {
 
 // leave lets a run be found again. What may have come for it while it was left out is
 // looked for.
-func (s *server) leave(one *Fresh) {
+func (s *server) leave(one *NewRun) {
 	s.mu.Lock()
 	version := s.busy[one.Run]
 	delete(s.busy, one.Run)
@@ -361,7 +362,7 @@ func (s *server) lookAgain() {
 }
 
 // drive drives a run under a context of its own: ctx is that of Serve.
-func (s *server) drive(ctx, driving context.Context, due *Fresh) {
+func (s *server) drive(ctx, driving context.Context, due *NewRun) {
 	defer s.leave(due)
 	begun, err := s.goOn(driving, ctx.Done(), due)
 	if !begun && due.Refused != nil {
@@ -369,7 +370,7 @@ func (s *server) drive(ctx, driving context.Context, due *Fresh) {
 	}
 	<-s.slots
 	if err == nil || isRest(err) || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrLimited) {
-		return // also when somebody was faster, told it something, or has its place
+		return // not an error: another process took the run, a message arrived, or a limit is reached
 	}
 	pause := lookForOthers
 	if _, ok := errors.AsType[*StoreError](err); ok {
@@ -394,8 +395,8 @@ func isRest(err error) bool {
 }
 
 // goOn is the engine's, but for a panic of an observer, which ends the driving of
-// this run and of no other. The run was given back.
-func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *Fresh) (begun bool, err error) {
+// this run and of no other. The run was released.
+func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *NewRun) (begun bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			begun, err = true, &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
@@ -418,7 +419,7 @@ func (e *Engine) goOn(ctx context.Context, quiet <-chan struct{}, due *storage.D
 		return false, wrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.State.Ended() { // an order waits for it, or a message that comes too late
+	if run.State.Ended() { // a command waits in its inbox, or a message that came too late
 		_, err := e.Run(ctx, run.ID, Unload())
 		return false, err
 	}

@@ -51,7 +51,7 @@ type onServer struct{ dsn string }
 func (p onServer) open(ctx context.Context) (storage.Store, error) { return sqlstore.Open(ctx, p.dsn) }
 func (p onServer) died(s storage.Store) error                      { return s.Close() } // which is how the others learn of it
 
-// clear makes room for another run.
+// clear purges the run, so that another one can have its id.
 func (p onServer) clear(t *testing.T) {
 	t.Helper()
 	s, err := p.open(t.Context())

@@ -20,9 +20,9 @@ const twoEvents = `{"name": "m", "version": "1", "events": [{"name": "first"}, {
  {"name": "C"}, {"name": "Late"}]}`
 
 // TestEventIsOneCommit kills the process at each commit, and looks at what is
-// stored each time: an event is in the run's box and nothing came of it, or it is
-// out of the box and in the inbox, or its transition was taken, with what that has
-// sent. The second event comes first, and is kept.
+// stored each time: an event is in the run's inbox and nothing came of it, or it
+// moved from there to the machine's inbox, or its transition was taken, with what that
+// has sent. The second event comes first, and is kept.
 func TestEventIsOneCommit(t *testing.T) {
 	t.Parallel()
 	m, err := sm4c.Parse("m", []byte(twoEvents))
@@ -51,7 +51,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 	records := storage.Memory()
 	ctx := t.Context()
 	for process := 0; ; process++ {
-		d := &isEnding{Store: records.Join()}
+		d := &crashingStore{Store: records.Join()}
 		if process == 0 {
 			d.death = at
 		}
@@ -122,7 +122,7 @@ func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
 		t.Errorf("%d events were consumed, and %d transitions taken", consumed, told["TransitionTaken"])
 	}
 	if len(messages)+inbox+consumed != 2 {
-		t.Errorf("in %s: %d events are in the box, %d in the inbox, %d were consumed; want 2 together", state, len(messages), inbox, consumed)
+		t.Errorf("in %s: %d events are in the run's inbox, %d in the machine's, %d were consumed; want 2 together", state, len(messages), inbox, consumed)
 	}
 	if sent := len(out); sent != min(consumed, 1) {
 		t.Errorf("in %s %d messages were sent", state, sent)

@@ -14,8 +14,8 @@ import (
 // suspends the run, which comes to rest before the loop is left. A run that does
 // not succeed yields the error that [Engine.Run] would return as its last, with
 // the phase undefined. When the process dies between two phases the run is as it
-// was last committed. A new run for which there is no place, or that somebody else
-// makes at the same time, resumes once more.
+// was last committed. A new run for which there is no place, or that another
+// process creates at the same time, resumes once more.
 func (e *Engine) Steps(ctx context.Context, id string, opts ...RunOption) iter.Seq2[states.Engine, error] {
 	return func(yield func(states.Engine, error) bool) {
 		left := false

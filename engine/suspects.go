@@ -102,7 +102,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 		switch {
 		case d.Err != nil || !d.Snapshot.Run.Suspect(now) || s.trials.has(&d.Snapshot.Run):
 			if begun < free {
-				s.begin(ctx, driving, &Fresh{Due: *d})
+				s.begin(ctx, driving, &NewRun{Due: *d})
 				begun++
 			}
 		case d.Snapshot.Run.Suspicion.Proof >= s.e.maxLost*storage.ProofAlone:
@@ -131,7 +131,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 	}
 	for _, d := range tried {
 		s.trials.begin(d.Run)
-		s.begin(ctx, driving, &Fresh{Due: storage.Due{Run: d.Run}, tried: trialTime(s.trials.most)})
+		s.begin(ctx, driving, &NewRun{Due: storage.Due{Run: d.Run}, tried: trialTime(s.trials.most)})
 	}
 	return begun + len(tried), len(tried) > 0, nil
 }
@@ -272,7 +272,7 @@ const DefaultMaxLost = 3
 // WithMaxLost sets how many processes may die while [Engine.Serve] drives a run in them and
 // nothing else, before the run is set aside. A death counts less when the process also
 // drives runs that did not kill it until then. The run is suspended with a failure of
-// [atom.CodeLost] until somebody runs it, and its job is parked. n is at least 1.
+// [atom.CodeLost] until it is run again, and its job is parked. n is at least 1.
 func WithMaxLost(n int) Option {
 	return option(func(e *Engine) error {
 		if n < 1 {

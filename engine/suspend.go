@@ -11,14 +11,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Suspend lets a run come to rest, whoever owns it, and returns its row as it is
-// then. What a live owner executes may end, and nothing more is started. A run
-// that nobody owns is at rest at once: what its dead owner was in the middle of
-// is left as it is, and gone on with when the run is run again. No engine is
-// needed, so runs of any program can be suspended.
+// Suspend lets a run come to rest, no matter which process owns it, and returns its
+// row as it is then. What a live owner executes may end, and the owner starts nothing
+// more. A run without a live owner is at rest at once: what its dead owner was in the
+// middle of stays as it is, and continues when the run is run again. Suspend needs no
+// engine, so it can suspend runs of any program.
 //
-// It returns an error that wraps [ErrRefused] when the run has ended, and
-// [ErrStopped] when ctx ended while it waited for the owner, who was told.
+// If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends
+// while Suspend waits for the owner, it returns [ErrStopped]; the owner still
+// suspends the run.
 func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
 	for told := false; ; told = true {
 		err := holdUnowned(ctx, store, run, nil)
@@ -41,22 +42,22 @@ func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run,
 	}
 }
 
-// Lift lets Run go on with a run even though a wish to suspend it waits in its
-// box, which its former owner died before it saw. Otherwise the run is suspended
-// then, and nothing is started.
+// IgnoreSuspend lets Run resume a run although a request to suspend it waits in its
+// inbox, because the former owner died before it read the request. Without
+// IgnoreSuspend, Run suspends the run and starts nothing.
 func IgnoreSuspend() RunOption { return ignoreSuspend{} }
 
 type ignoreSuspend struct{}
 
 func (ignoreSuspend) begin(*beginning) error { return nil }
 
-// rests reports whether a run does nothing more until somebody wants it to.
+// rests reports whether a run does nothing more until it is run again.
 func rests(run *storage.Run) bool {
 	return run.State.Ended() || run.State == states.FlowSuspended && run.Hold
 }
 
-// holdUnowned marks a run that nobody owns as suspended. With a reason somebody is
-// to decide what becomes of it.
+// holdUnowned marks a run without an owner as suspended. With a reason, an operator
+// must decide what becomes of the run.
 func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.Failure) error {
 	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
 		run := &snap.Run
@@ -76,7 +77,7 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 			}}
 		}
 		if why != nil {
-			cp.Head.Failure, cp.Head.Absolve = why, true // whoever wants it to go on decided so
+			cp.Head.Failure, cp.Head.Absolve = why, true // resuming the run is then an operator's decision
 			if run.Job != "" {
 				cp.Job = &storage.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}

@@ -81,8 +81,8 @@ func TestSuspendUnowned(t *testing.T) {
 	})
 }
 
-// TestHoldWaits lets wishes to suspend wait in the box of a run: who takes it
-// over starts nothing, unless something else was wanted later.
+// TestHoldWaits lets requests to suspend wait in the inbox of a run. The process that
+// takes the run over starts nothing, unless another command came later.
 func TestHoldWaits(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }}}
@@ -112,15 +112,15 @@ func TestHoldWaits(t *testing.T) {
 		wantActs(t, s, "a", "b")
 		for _, id := range []string{"held", "cancelled", "lifted"} {
 			if _, messages, err := eng.Store().Messages(t.Context(), id); err != nil || len(messages) > 0 {
-				t.Errorf("%d letters are left for %s: %v", len(messages), id, err)
+				t.Errorf("%d messages are left for %s: %v", len(messages), id, err)
 			}
 		}
 	})
 }
 
-// TestOrderOutlivesOwner gives an order to a run whose owner dies before it has
-// followed it: who gave it goes on.
-func TestOrderOutlivesOwner(t *testing.T) {
+// TestCommandOutlivesOwner sends a command to a run whose owner dies before it has
+// applied the command: the sender's engine then drives the run.
+func TestCommandOutlivesOwner(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := storage.Memory()
 		next := store.Join()
@@ -132,7 +132,7 @@ func TestOrderOutlivesOwner(t *testing.T) {
 		time.Sleep(time.Minute)
 		other := newEngine(t, build(), append(opts, engine.WithStore(next))...)
 		if _, err := other.Command(t.Context(), "r", engine.RevertTo("x")); !errors.Is(err, engine.ErrRefused) {
-			t.Errorf("an order that makes no sense was sent to the owner: %v", err)
+			t.Errorf("a command that the run does not allow was sent to the owner: %v", err)
 		}
 		go func() { time.Sleep(time.Second); _ = store.Close(); close(dead) }()
 		res, err := other.Command(t.Context(), "r", engine.Cancel(""))

@@ -33,23 +33,23 @@ type player struct {
 	join    func() storage.Store // opens it for a process
 	eng     *engine.Engine
 	watch   *taskflowtest.Watch
-	waves   bool       // what runs side by side ends before anything follows from it
-	places  []markDead // where interrupts are to strike, if not where the case says
+	waves   bool     // what runs side by side ends before anything follows from it
+	places  []strike // where interrupts are to strike, if not where the case says
 
 	interrupt *conformance.TaskFlowInterrupt
 	hits      int
-	told      int      // changes in this segment
-	commit    markDead // the last one
+	told      int    // changes in this segment
+	commit    strike // the last one
 	fired     bool
-	strikes   []markDead // of the interrupts that fired
-	seen      int64      // lines of history that earlier segments wrote
+	strikes   []strike // of the interrupts that fired
+	seen      int64    // lines of history that earlier segments wrote
 	executed  map[string]bool
 	crashed   bool // at some time
 }
 
 // A strike is where an interrupt strikes: a commit, by the first and the last
 // of the changes it makes, counted within the segment from 1.
-type markDead struct{ first, last int }
+type strike struct{ first, last int }
 
 // crash is what a process that dies panics with.
 type crash struct{}
@@ -171,7 +171,7 @@ func (p *player) drive(op string) (raised []string, crashed bool) {
 
 // Commit commits, and notes which changes are made by it.
 func (p *player) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
-	p.commit = markDead{p.told + 1, p.told + len(cp.History)}
+	p.commit = strike{p.told + 1, p.told + len(cp.History)}
 	return p.Store.Commit(ctx, c, cp)
 }
 

@@ -16,7 +16,8 @@ import (
 // newToken returns a token that nobody can guess: 130 random bits.
 func newToken() string { return rand.Text() }
 
-// elsewhere is an attempt that may be ended from elsewhere, and under what.
+// An external is an attempt that may be ended from outside the run, with the token
+// or signal that ends it.
 type external struct {
 	timerKey
 

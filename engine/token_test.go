@@ -258,7 +258,7 @@ func TestAwaitSignal(t *testing.T) {
 	})
 }
 
-// TestSignalsBefore finds signals in the box that came before anything waited for
+// TestSignalsBefore finds signals in the inbox that came before anything waited for
 // them, in the other order, and lets no token wait beside them.
 func TestSignalsBefore(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {

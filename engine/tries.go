@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A shelf is where the tries of a retry are that its record does not hold any
-// more: in payloads, of which each names the one before.
+// An overflow holds the tries of a retry that no longer fit its record. They are in
+// payloads, each of which names the one before it.
 type overflow struct {
 	ref int64 // of the newest payload
 	// all are the retry's tries from the first on, when its controller was last

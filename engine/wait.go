@@ -108,8 +108,8 @@ func (d *driver) tellAwaiting() {
 	}
 }
 
-// leaves reports whether the run is to be let go of because it only waits, and
-// lets the next commit do so.
+// leaves reports whether the run must be released because it only waits. If so, the
+// next commit releases the run.
 func (d *driver) leaves() bool {
 	if !d.unload || d.running > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
 		return false

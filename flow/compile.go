@@ -50,8 +50,8 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	return c.plan, nil
 }
 
-// CompileOpen is Compile for flows whose inputs nobody has declared: what a flow
-// needs and no atom provides is an input, of whatever type.
+// CompileOpen is Compile for flows whose inputs are not declared. A symbol that an
+// atom requires and no atom provides is an input, of any type.
 func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	plan, err := Compile(root, inputs)
 	problems, _ := errors.AsType[Problems](err)

@@ -58,9 +58,9 @@ type Ask struct {
 	Cause  Cause         // what happened
 	Now    time.Time     // when it happened; the only time there is
 	Event  int64         // the number that the next [Event] of the run gets, from 1
-	Quiet  bool          // nobody keeps events or is told of them: the answer may leave them out and count them, see [Growth.Untold]
+	Quiet  bool          // events are neither stored nor reported: the answer may leave them out and count them, see [Growth.Untold]
 	Random func() uint64 // a source of random bits for this answer
-	Token  func() string // makes a token for [Spec.Token], which nobody can guess
+	Token  func() string // makes a token for [Spec.Token], which cannot be guessed
 
 	// Interrupted reports whether the answer is not wanted any more, because the run is to
 	// stop, or something else happened to it: a command, for example. A language that
@@ -188,7 +188,7 @@ type End struct {
 	Value     atom.Value
 	Failure   *atom.Failure
 	TimedOut  bool       // with Failure, of the run's own flow: its deadline passed
-	Cancelled bool       // with Failure, of the run's own flow: somebody asked it to end
+	Cancelled bool       // with Failure, of the run's own flow: the run was asked to end
 	Note      atom.Value // of a child: what its parent is told beside the result, see [Cause]
 }
 
@@ -234,7 +234,7 @@ type Spec struct {
 	ToClose   time.Duration `json:"toClose,omitempty"`   // Work for workers: how long who took it may take, see [atom.StartToClose]; 0: any time
 	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest
 	Undo      *Undo         `json:"undo,omitempty"`      // Work, Nested: how to undo it; nil: not at all. Without a Task a Nested run is undone as a whole
-	Token     string        `json:"token,omitempty"`     // Work, Nested: whoever has it ends the attempt, see [Ask]; the call of a Task only begins it
+	Token     string        `json:"token,omitempty"`     // Work, Nested: its holder ends the attempt, see [Ask]; the call of a Task only begins it
 	Report    bool          `json:"report,omitempty"`    // with Token and Task: what the task returns is told as [Called]; Nested: that its run is there is
 	Ends      bool          `json:"ends,omitempty"`      // with Token and Task: what the task returns ends the attempt, or with [atom.ErrDeferred] is told
 	Queue     string        `json:"queue,omitempty"`     // with Token and without Task: where workers find the work

@@ -8,7 +8,7 @@ import (
 )
 
 // secrets collects what atoms mark as secret. A symbol is secret in the whole
-// plan, whoever marked it. Where it is not a member of a result under its own
+// plan, whichever atom marked it. Where it is not a member of a result under its own
 // name, it cannot be told from the rest: then the result is secret as a whole.
 func (p *Plan) secrets() {
 	secret := map[string]bool{}

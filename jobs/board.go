@@ -13,8 +13,8 @@ var (
 	// ErrNotFound is returned when there is no such job.
 	ErrNotFound = storage.ErrNotFound
 	// ErrClaimLost is returned when the claim is no longer the job's: its lease ran
-	// out and somebody else has the job, it was given back, or its run has it.
-	// Nothing was changed; whoever had the claim writes nothing more.
+	// out and another claimant has the job, it was given back, or its run has it.
+	// Nothing was changed; the former claimant writes nothing more.
 	ErrClaimLost = storage.ErrFenced
 	// ErrRefused is returned when the state of the job does not allow what was
 	// asked for.
@@ -32,7 +32,7 @@ type Board interface {
 	// posted first. None is no error.
 	Claim(ctx context.Context, w Want) ([]Claim, error)
 	// Renew lets a claim hold for a whole lease from now on, also when the lease
-	// had run out and nobody else has claimed the job meanwhile. It returns
+	// had run out and no other claimant has the job meanwhile. It returns
 	// ErrClaimLost.
 	Renew(ctx context.Context, c Claim) error
 
@@ -48,7 +48,7 @@ type Board interface {
 	// Release puts a job back on the board that is parked, or waits for its time:
 	// it may be claimed at once. It returns ErrRefused for other jobs.
 	Release(ctx context.Context, id string) error
-	// Cancel ends a job that nobody has claimed, with the reason. It returns
+	// Cancel ends an unclaimed job, with the reason. It returns
 	// ErrRefused for others: cancel the run of a job that has one.
 	Cancel(ctx context.Context, id string, why string) error
 
@@ -61,14 +61,14 @@ type Board interface {
 	Timetable
 }
 
-// A Want is what somebody can do.
+// A Want is what a claimant can do.
 type Want struct {
 	Flows  []string          // any of these; none is every flow
 	Offers map[string]string // what there is of what jobs ask for by their labels
 	Limit  int               // 0 is 1
 }
 
-// A Claim is a job that somebody has for the time of a lease.
+// A Claim is a job that a claimant has for the time of a lease.
 type Claim struct {
 	Job   storage.Job
 	Until time.Time // by the claimant's own clock, when it must have been renewed

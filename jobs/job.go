@@ -11,14 +11,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Job is a wish to post.
+// A Job is a request for a run, to be posted.
 type Job struct {
 	ID      string // "" is a new one; posting the same id twice posts it once
 	Flow    string // name of the flow that is to run
 	Version int64  // of the flow; 0 is whatever is the newest when the run is made
 	Run     string // id of the run that is wanted; "" is the job's
 	Input   any    // what the run is begun with: a struct, a map, an [atom.Value]; it is encoded when it is posted
-	// Labels are what whoever runs it must have to offer. They become the labels
+	// Labels are what a process that runs it must offer. They become the labels
 	// "needs.…" of the run.
 	Labels map[string]string
 	// RunLabels are what to find the run by, and what limits count it by.
@@ -31,8 +31,8 @@ type Job struct {
 }
 
 // Records returns jobs as they are stored. It returns the error of an input that
-// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow. For those
-// who write boards.
+// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow. It is
+// exported for implementations of [Board].
 func Records(now time.Time, list ...Job) ([]storage.Job, error) {
 	out := make([]storage.Job, len(list))
 	for i := range list {

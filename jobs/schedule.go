@@ -38,7 +38,7 @@ type Schedule struct {
 	// and NotBefore are to be left out.
 	Job Job
 	// CatchUp is how many ticks are made up for, the latest ones, after a time in
-	// which nobody looked after the schedule; 0 is 1.
+	// which no process served the schedule; 0 is 1.
 	CatchUp int
 }
 

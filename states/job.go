@@ -49,7 +49,7 @@ var jobTable = compile(jobNames,
 	rules{
 		feature: "not-before",
 		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until it is due; " +
-			"a letter to its run makes it due at once; once due it may be claimed without a commit in between",
+			"a message to its run makes it due at once; once due it may be claimed without a commit in between",
 		events: fsm.Events{
 			onJob("postpone", JobScheduled, JobUnclaimed, JobClaimed),
 			onJob("due", JobUnclaimed, JobScheduled),
@@ -67,7 +67,7 @@ var jobTable = compile(jobNames,
 	},
 	rules{
 		feature: "cancel",
-		why:     "the run of a job that nobody has claimed may be ended by whoever cancels it, and the job ends in the same commit",
+		why:     "an operator may cancel the run of a job that no process has claimed; the job ends in the same commit",
 		events:  fsm.Events{onJob("cancel", JobComplete, JobUnclaimed, JobScheduled, JobParked)},
 	},
 ).ignoring()

@@ -111,7 +111,7 @@ func (j *Job) Check() error {
 // sent as it is. Stores call it first.
 func (l *Message) Check() error {
 	if len(l.Key) > MaxID {
-		return fmt.Errorf("%w: the letter's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
+		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
 	}
 	return checkTexts(l.Run, l.Kind, l.Name, l.Key)
 }

@@ -16,10 +16,10 @@
 // every [Store.Commit] under it starts by checking fence, claim and sequence
 // number against the run's row, so of two owners only the later can write.
 //
-// Messages. Anyone may put a message into a run's box or end one of its tokens.
-// Each message rings the run's wakeup counter in the same transaction.
+// Messages. Any process may insert a message into a run's inbox or end one of its
+// tokens. Each message increments the run's wakeup counter in the same transaction.
 //
-// Steps of a run nobody owns. [Store.Step] takes the run, loads it, and commits
+// Steps of a run without an owner. [Store.Step] takes the run, loads it, and commits
 // what one event makes of it, all in one transaction.
 //
 // Everything in one [Checkpoint] becomes durable together or not at all.

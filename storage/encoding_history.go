@@ -95,7 +95,7 @@ func AppendHistory(b []byte, entries []Entry) []byte {
 		}
 		var length [binary.MaxVarintLen64]byte
 		n := binary.PutUvarint(length[:], uint64(size))
-		b = append(b, length[:n-1]...) // room
+		b = append(b, length[:n-1]...) // space for the rest of the length
 		copy(b[start+n:], b[start+1:start+1+size])
 		copy(b[start:], length[:n])
 	}

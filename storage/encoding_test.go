@@ -74,7 +74,7 @@ func atoms() *rapid.Generator[storage.Atom] {
 			RevertResult:  helds().Draw(t, "revert result"),
 			RevertFailure: rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "revert failure"),
 			Tries:         rapid.Ptr(tries(), true).Draw(t, "tries"),
-			Overflow:      rapid.Int64Range(0, 1<<40).Draw(t, "shelf"),
+			Overflow:      rapid.Int64Range(0, 1<<40).Draw(t, "overflow"),
 			Progress:      rapid.Float64().Draw(t, "progress"),
 			Details:       values().Draw(t, "details"),
 

@@ -15,7 +15,7 @@ import (
 var ErrLimited = errors.New("storage: as many runs are driven as may be")
 
 // A Limit bounds how many runs are driven at once, and how many jobs are claimed
-// within a time. It counts runs that somebody owns: one that only waits takes no
+// within a time. It counts runs that have an owner: one that only waits takes no
 // place, and the places of an owner that dies are free as its runs are. And it
 // counts claims of jobs, each of them: of one that is tried again too.
 type Limit struct {
@@ -106,22 +106,23 @@ type Limiter interface {
 	SetLimit(ctx context.Context, limit Limit) error
 	// Limits returns all limits, ordered by flow and label.
 	Limits(ctx context.Context) ([]Limit, error)
-	// Seize is Begin that heeds no limit, for an order that is not to wait for a
+	// Seize is Begin that ignores limits, for a command that must not wait for a
 	// place.
 	Seize(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Limited returns the limit that a run which nobody owns would have to wait for;
-	// nil when there is a place, or somebody owns it.
+	// Limited returns the limit that a run without an owner would have to wait for;
+	// nil when there is a place, or the run has an owner.
 	Limited(ctx context.Context, run string) (*LimitedError, error)
 }
 
-// A Lane is what limits see of a run. For those who write stores.
+// A Bucket is what limits see of a run: limits count runs of equal buckets together.
+// It is exported for implementations of [Store].
 type Bucket struct {
 	Flow   string
 	Labels map[string]string
 }
 
-// Traffic is how many runs are driven, as limits count them. For those who write
-// stores. The zero Traffic has no limits.
+// LimiterState is how many runs are driven, as limits count them. It is exported for
+// implementations of [Store]. The zero LimiterState has no limits.
 type LimiterState struct {
 	limits []Limit
 	taken  map[place]int
@@ -142,7 +143,7 @@ func NewLimiterState(limits []Limit) *LimiterState {
 	return t
 }
 
-// Lane returns what the limits see of a run; false when none counts it.
+// Bucket returns what the limits see of a run; false when no limit counts the run.
 func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bool) {
 	bucket, counted := Bucket{Flow: flow}, false
 	for i := range t.limits {
@@ -162,7 +163,7 @@ func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bo
 	return bucket, counted
 }
 
-// each calls f with the limits that count a lane.
+// each calls f with the limits that count a bucket.
 func (t *LimiterState) each(bucket *Bucket, f func(place)) {
 	for i := range t.limits {
 		l := &t.limits[i]
@@ -173,20 +174,20 @@ func (t *LimiterState) each(bucket *Bucket, f func(place)) {
 	}
 }
 
-// Take counts runs of a lane that are driven.
+// Take counts runs of a bucket that are driven.
 func (t *LimiterState) Take(bucket *Bucket, runs int) {
 	t.each(bucket, func(p place) { t.taken[p] += runs })
 }
 
-// Room returns how many more runs of a lane may be driven.
-func (t *LimiterState) Room(bucket *Bucket) int {
-	room := math.MaxInt
-	t.each(bucket, func(p place) { room = min(room, t.limits[p.limit].Runs-t.taken[p]) })
-	return max(room, 0)
+// Available returns how many more runs of a bucket may be driven.
+func (t *LimiterState) Available(bucket *Bucket) int {
+	available := math.MaxInt
+	t.each(bucket, func(p place) { available = min(available, t.limits[p.limit].Runs-t.taken[p]) })
+	return max(available, 0)
 }
 
-// Full returns the first limit that lets no further run of a lane be driven; nil
-// when there is none.
+// Full returns the first limit that allows no further run of a bucket; nil when
+// there is none.
 func (t *LimiterState) Full(run string, bucket *Bucket) *LimitedError {
 	var full *LimitedError
 	t.each(bucket, func(p place) {

@@ -30,7 +30,7 @@ type memory struct {
 	made      int64        // runs so far
 	families  map[string]*family
 	tokens    map[string]*Token
-	queues    map[string][]string // open tokens that nobody took, by queue, oldest first
+	queues    map[string][]string // open tokens that no worker took, by queue, oldest first
 	jobs      map[string]*memoryJob
 	board     []*memoryJob // those that have not ended, in the order of claiming
 	posted    int64        // jobs so far
@@ -39,9 +39,9 @@ type memory struct {
 	latest    map[string]int64 // version of each name of a definition
 	outbox    []Outgoing       // by number
 	sent      int64            // numbers given out in the outbox
-	waiting   chan struct{}    // nil when nobody waits
-	version   int64            // how often it rang, whoever waited
-	arrivals  rings
+	waiting   chan struct{}    // nil when no goroutine waits
+	version   int64            // see Store.Version: how often notify was called
+	arrivals  arrivalLog
 	due       dueHeap
 	limits    []Limit
 	rated     []ratedClaim
@@ -172,14 +172,14 @@ func (m *MemoryStore) Changed() <-chan struct{} {
 	return m.waiting
 }
 
-// Moved returns how often something may have come.
+// Version returns how often something may have come.
 func (m *MemoryStore) Version() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.version
 }
 
-// rang wakes those who wait.
+// notify increments the version, and closes the channel of Changed.
 func (m *memory) notify() {
 	m.version++
 	if m.waiting != nil {

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// rings are the messages that came, of all runs, in the order in which they came.
-type rings struct {
+// arrivalLog lists the messages of all runs, in the order in which they came.
+type arrivalLog struct {
 	last    int64 // rising with each message
-	log     []arrivalTracker
-	compact int // length at which those that were answered are dropped
+	log     []loggedArrival
+	compact int // length at which entries are dropped whose message was taken
 }
 
-// A ringing is a message that came.
-type arrivalTracker struct {
+// A loggedArrival is a message that came.
+type loggedArrival struct {
 	at      int64
 	run     *memoryRun
 	message int64
@@ -22,24 +22,24 @@ type arrivalTracker struct {
 
 const firstCompact = 1024
 
-// ringing notes that a message came.
-func (m *memory) arrivalTracker(r *memoryRun, message int64) {
+// logArrival records that a message came.
+func (m *memory) logArrival(r *memoryRun, message int64) {
 	all := &m.arrivals
 	all.last++
-	all.log = append(all.log, arrivalTracker{at: all.last, run: r, message: message})
+	all.log = append(all.log, loggedArrival{at: all.last, run: r, message: message})
 	if len(all.log) > max(all.compact, firstCompact) {
-		all.log = slices.DeleteFunc(all.log, func(one arrivalTracker) bool { return m.runs[one.run.head.ID] != one.run || !one.run.has(one.message) })
+		all.log = slices.DeleteFunc(all.log, func(one loggedArrival) bool { return m.runs[one.run.head.ID] != one.run || !one.run.has(one.message) })
 		all.compact = 2 * len(all.log)
 	}
 }
 
-// has reports whether a message is in the box still.
+// has reports whether a message is still in the inbox.
 func (r *memoryRun) has(message int64) bool {
 	i := sort.Search(len(r.messages), func(i int) bool { return r.messages[i].N >= message })
 	return i < len(r.messages) && r.messages[i].N == message
 }
 
-// RunsWithMessages returns which of this owner's runs were rung since.
+// RunsWithMessages returns which of this owner's runs have messages that came since.
 func (m *MemoryStore) RunsWithMessages(ctx context.Context, since int64) ([]Arrival, int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, 0, err
@@ -56,8 +56,8 @@ func (m *MemoryStore) RunsWithMessages(ctx context.Context, since int64) ([]Arri
 	return LastArrivals(messages), m.arrivals.last, nil
 }
 
-// LastArrivals returns the last ring of each run, in the order of these. The
-// argument is used for it. For those who write stores.
+// LastArrivals returns the last arrival of each run, in the order of these arrivals.
+// It overwrites its argument. It is exported for implementations of [Store].
 func LastArrivals(arrivals []Arrival) []Arrival {
 	named := make(map[string]bool, len(arrivals))
 	kept := len(arrivals)

@@ -1,17 +1,17 @@
 package storage
 
 // memoryAtoms holds the records of a run's atoms, encoded, by path. A record that
-// is written again, as nearly all are, takes the room of the one before it.
+// is written again, as nearly all are, reuses the space of the one before it.
 type memoryAtoms struct {
 	places map[string]int32 // in rows
 	rows   [][]byte
 	free   []int32 // places of records that were forgotten
-	slab   []byte  // what is left of the room that records are cut from
+	slab   []byte  // what is left of the memory that records are cut from
 	cut    int     // the size of the last slab
 }
 
 const (
-	minRow  = 48 // room for a plain record from its first state to its last
+	minRow  = 48 // bytes for a plain record from its first state to its last
 	minSlab = 512
 	maxSlab = 32 << 10
 )
@@ -23,7 +23,7 @@ func (m *memoryAtoms) put(path string, record []byte) {
 		at = m.add(path)
 	}
 	if cap(m.rows[at]) < len(record) {
-		m.rows[at] = m.room(len(record))
+		m.rows[at] = m.alloc(len(record))
 	}
 	m.rows[at] = append(m.rows[at][:0], record...)
 }
@@ -46,10 +46,10 @@ func (m *memoryAtoms) add(path string) (at int32) {
 	return at
 }
 
-// room returns room for a record of that size, and for what its next states may
-// add to it. What a record outgrows stays where it is, so large ones, which would
-// waste much, are not cut from a slab.
-func (m *memoryAtoms) room(size int) []byte {
+// alloc returns space for a record of that size, and for what its next states may
+// add. Space that a record outgrows stays allocated. Large records would waste
+// much of it, so they are not cut from a slab.
+func (m *memoryAtoms) alloc(size int) []byte {
 	size = max(size, minRow)
 	if size > minSlab/4 {
 		return make([]byte, 0, size)

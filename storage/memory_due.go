@@ -90,7 +90,7 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Room(r.bucket()) == 0 {
+		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Available(r.bucket()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {

@@ -22,7 +22,7 @@ func (m *memory) bear(root string) {
 	f.left++
 }
 
-// bury counts a run that is purged. A family is forgotten with the last run of it.
+// evict counts a run that is purged. A family is forgotten with its last run.
 func (m *memory) evict(r *Run) {
 	root := r.Root
 	if root == "" {

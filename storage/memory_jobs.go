@@ -186,7 +186,7 @@ func (m *memory) endJob(j *memoryJob, end *JobEnd) {
 	m.notify()
 }
 
-// bindJob gives the job that a new run is the wish of to that run.
+// bindJob assigns to a new run the job that asked for it.
 func (m *memory) bindJob(run *Run) error {
 	if run.Job == "" {
 		return nil

@@ -45,7 +45,7 @@ func (m *memory) deliver(r *memoryRun, l Message) {
 		l.Sent = now
 	}
 	r.messages = append(r.messages, l)
-	m.arrivalTracker(r, l.N)
+	m.logArrival(r, l.N)
 	if r.head.Owner == "" && (r.head.Due.IsZero() || r.head.Due.After(now)) {
 		r.head.Due = now
 		m.wants(r)
@@ -53,7 +53,7 @@ func (m *memory) deliver(r *memoryRun, l Message) {
 	m.notify()
 }
 
-// Bell returns the run's wakeup counter and messages.
+// Messages returns the run's wakeup counter and messages.
 func (m *MemoryStore) Messages(ctx context.Context, run string) (int64, []Message, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err

@@ -195,7 +195,7 @@ func (m *MemoryStore) Undos(ctx context.Context, run string, limit int) ([]Undo,
 	return out, nil
 }
 
-// Timers returns timers due by then, of runs nobody owns.
+// Timers returns timers due by then, of runs without an owner.
 func (m *MemoryStore) Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err

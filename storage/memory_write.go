@@ -65,7 +65,7 @@ func (m *MemoryStore) begun(r *memoryRun, claim Claim, cp *Checkpoint) {
 	m.apply(r, cp)
 }
 
-// take takes over a run that nobody owns.
+// take takes over a run without an owner.
 func (m *MemoryStore) take(r *memoryRun, trial Trial) (Claim, *Snapshot, error) {
 	before := r.head
 	r.head.Fence++
@@ -88,7 +88,7 @@ func (m *memory) find(id string) (*memoryRun, error) {
 	return r, nil
 }
 
-// unowned returns the run of that id, if nobody owns it.
+// unowned returns the run of that id, if it has no owner.
 func (m *memory) unowned(id string) (*memoryRun, error) {
 	r, err := m.find(id)
 	if err != nil {
@@ -158,7 +158,7 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 	return nil
 }
 
-// Release lets go of the run.
+// Release gives up the run.
 func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error {
 	if err := m.enter(ctx); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, d
 	return nil
 }
 
-// Step takes a run that nobody owns through one event. The store is locked
+// Step takes a run without an owner through one event. The store is locked
 // while step runs.
 func (m *MemoryStore) Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error {
 	if err := m.enter(ctx); err != nil {

@@ -20,7 +20,7 @@ type Held struct {
 
 // A Run is one run of a flow: its head row, the place of its fence.
 type Run struct {
-	ID         string            // chosen by whoever started it
+	ID         string            // chosen by the caller that started it
 	Flow       string            // name of its flow
 	Definition string            // hash of the definition it began on and ends on; "" for flows that are only in code
 	Structure  string            // structural hash of a compiled flow, to tell a changed one; a checkpoint may replace it
@@ -28,8 +28,8 @@ type Run struct {
 	Parent     string            // id of the run that began it; "" when none
 	Root       string            `json:",omitempty"` // id of the run at the head of its family: the ancestor that no run began; "" for that run
 	Depth      int64             `json:",omitempty"` // how many runs began one another from Root to this run
-	Trace      string            // traceparent of whoever began it
-	Job        string            // id of the job whose wish it is, see Store.Create; "" when none
+	Trace      string            // traceparent of the caller that began it
+	Job        string            // id of the job that asked for this run, see Store.Create; "" when none
 	Secrets    Secrets           // what no view of the run may show; set when it is created, for good
 
 	State   states.Flow
@@ -56,9 +56,9 @@ type Run struct {
 
 	Fence   int64     // raised by each Begin and Step
 	ClaimID string    // of the present owner's claim
-	Owner   string    // who owns it; "" is nobody
+	Owner   string    // id of the owner; "" is none
 	Wakeups int64     // raised by each message
-	Due     time.Time // when an unowned run wants to be taken up; zero is only by its bell
+	Due     time.Time // when an unowned run is to be taken up; zero: only when a message comes
 }
 
 // A Growth is how much a run has done and written so far, for the limits on that.
@@ -151,7 +151,7 @@ const (
 	EndValue                   // with a result
 	EndFailure                 // with a failure
 	EndHandled                 // with a failure that was handled
-	EndDeferred                // not ended: somebody else ends it, by token or message
+	EndDeferred                // not ended: another party ends it, by token or message
 	EndUndoing                 // of a flow, not ended: what its result says is being undone first
 )
 
@@ -199,19 +199,19 @@ type Token struct {
 	Incarnation int
 	Attempt     int
 	State       TokenState
-	Deadline    time.Time     // when the atom fails if nobody ended it; zero is never
+	Deadline    time.Time     // when the atom fails if the token is still open; zero is never
 	Heartbeat   time.Duration // how long it may be silent; 0 is without limit
 	Beat        time.Time     // when it was last heard of
 	Since       time.Time     // when it was put into its queue, or, by the store's clock, last taken; zero is before there was this
 
 	ScheduleToStart time.Duration // how long its work may wait to be taken for the first time; 0 is without limit
-	StartToClose    time.Duration // how long whoever took it last may take; 0 is without limit
+	StartToClose    time.Duration // how long the worker that took it last may take; 0 is without limit
 
 	Result  atom.Value    // what it was completed with
 	Failure *atom.Failure // what it was failed with
 	Queue   string        // under what name workers find the work; "" when they do not
-	Work    atom.Value    // what whoever takes it is told; dropped when the token ends; nil when the atom's record has it
-	Worker  string        // who took it last; "" when nobody did
+	Work    atom.Value    // what the worker that takes it is told; dropped when the token ends; nil when the atom's record has it
+	Worker  string        // the worker that took it last; "" when none did
 	Take    int64         // how often it was taken: the number of that, by which its worker is known
 	Lease   time.Time     // until when it is its worker's, by the store's clock; zero is for as long as the token is open
 }
@@ -249,9 +249,9 @@ const (
 	TimerToken                     // a token's deadline or heartbeat
 )
 
-// A Message is something a run is told by someone who does not own it.
+// A Message is durable input to a run, from a process that does not own it.
 type Message struct {
-	N           int64 // given by the store, rising within the run: the wakeup counter as it rang for it
+	N           int64 // given by the store, rising within the run: the wakeup counter after this message incremented it
 	Run         string
 	Kind        string // token, event, signal, cancel, suspend, retry …
 	Path        string // the atom it is for; "" is the run
@@ -263,8 +263,8 @@ type Message struct {
 	Sent        time.Time
 }
 
-// A Ring says that a run has messages, and at what its bell stands with the last
-// of them.
+// An Arrival says that a run has messages, and the value of its wakeup counter with
+// the last of them.
 type Arrival struct {
 	Run     string
 	Wakeups int64
@@ -283,7 +283,7 @@ const MessageRetaken = "retaken"
 // the result, unless Failure says that it was failed.
 const MessageToken = "token"
 
-// MessageSignal is the kind of a message by which anybody tells a run of a signal:
+// MessageSignal is the kind of a message by which any process sends a signal to a run:
 // Name says which, Body is what it carries.
 const MessageSignal = "signal"
 
@@ -322,7 +322,7 @@ type Owner struct {
 	Alive   bool      // as far as the store can tell
 }
 
-// A Job is a posted wish that a run be made. Who claims it makes the run; from
+// A Job is a posted request for a run. The process that claims it makes the run; from
 // then on the job is the run's, and ends with it.
 type Job struct {
 	ID       string
@@ -330,26 +330,26 @@ type Job struct {
 	Flow     string
 	Version  int64
 	Input    atom.Value
-	Labels   map[string]string // what whoever claims it must have to offer
+	Labels   map[string]string // what a process that claims it must offer
 	Priority int
 	State    states.Job
 	NotUntil time.Time // when it may be claimed; zero is at once
 	Created  time.Time
-	Ended    time.Time // by the clock of whoever ended it; zero when it has not
+	Ended    time.Time // by the clock of the process that ended it; zero when it has not
 	// RunLabels are labels of the run, beside those of what it needs.
 	RunLabels map[string]string
-	Trace     string // traceparent of whoever posted it, and of the run; "" is none
+	Trace     string // traceparent of the caller that posted it, and of the run; "" is none
 
 	Epoch    int64     // raised by each claim, never reset
-	ClaimID  string    // of whoever has claimed it; "" when nobody has, or its run has it
+	ClaimID  string    // of the process that has claimed it; "" when none has, or its run has it
 	Owner    string    // of the claim
 	Lease    time.Time // until when the claim holds, by the store's clock; zero when its run has it
 	Attempts int       // claims that came to nothing so far
 	Failure  *atom.Failure
 }
 
-// NeedLabel begins the keys of those labels of a run that say what whoever drives
-// it must have to offer: a run with the label "needs.gpu" = "a100" is due only to
-// those who offer "gpu" = "a100". The labels of a job become such labels of its
+// NeedLabel begins the keys of those labels of a run that say what a process must
+// offer to drive it: a run with the label "needs.gpu" = "a100" is due only to
+// processes that offer "gpu" = "a100". The labels of a job become such labels of its
 // run.
 const NeedLabel = "needs."

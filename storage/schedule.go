@@ -16,7 +16,7 @@ type Schedule struct {
 	Flow     string
 	Version  int64
 	Input    atom.Value
-	Needs    map[string]string // what whoever claims its jobs must have to offer
+	Needs    map[string]string // what a process that claims its jobs must offer
 	Labels   map[string]string // of the runs
 	Priority int
 	CatchUp  int // how many ticks that were missed are made up for, the latest ones
@@ -46,7 +46,7 @@ type Schedules interface {
 	PutSchedule(ctx context.Context, s Schedule) error
 	// MoveSchedule changes a schedule and posts the jobs of its ticks. It returns
 	// ErrFenced, and does nothing, when the schedule is not as it was seen any more:
-	// somebody else has posted the tick, or changed it; ErrNotFound.
+	// another process has posted the tick, or changed it; ErrNotFound.
 	MoveSchedule(ctx context.Context, move ScheduleMove) error
 	// DeleteSchedule returns ErrNotFound when there is none of that id. Jobs that it
 	// has posted stay.

@@ -16,17 +16,18 @@ var (
 	ErrNotFound = errors.New("storage: not found")
 	// ErrExists is returned by Create and Post when the id is taken.
 	ErrExists = errors.New("storage: already exists")
-	// ErrFenced is returned when the claim is no longer the run's: somebody else
-	// owns it now. Nothing was written. The former owner stops, writes nothing
+	// ErrFenced is returned when the claim is no longer the run's: another
+	// owner has taken the run over. Nothing was written. The former owner stops, writes nothing
 	// more, and reverts nothing.
 	ErrFenced = errors.New("storage: another owner has taken over")
 	// ErrUnsure is returned by Commit when the store cannot tell whether it was
 	// done. Commit the same checkpoint again: the guard tells.
 	ErrUnsure = errors.New("storage: it is not known whether the commit was done")
-	// ErrNewMessages is returned by Release when the wakeup counter was rung since it was looked at.
-	ErrNewMessages = errors.New("storage: letters have come")
-	// ErrGone is returned to whoever ends a token that was ended before, has
-	// expired, or whose atom was begun anew.
+	// ErrNewMessages is returned by Release when messages came since the caller read the
+	// wakeup counter.
+	ErrNewMessages = errors.New("storage: new messages have arrived")
+	// ErrGone is returned when the token to end was ended before, has expired, or its
+	// atom was started anew.
 	ErrGone = errors.New("storage: the token is no longer open")
 	// ErrTaken is returned to a worker whose lease ran out, when another one was
 	// given the work meanwhile.
@@ -35,7 +36,7 @@ var (
 	ErrClosed = errors.New("storage: the store is closed")
 	// ErrBroken is returned by methods that write when the store writes nothing
 	// more: it does not know what is on the disk. What was acknowledged is safe;
-	// whoever opens it anew can go on.
+	// a process that reopens the store can continue.
 	ErrBroken = errors.New("storage: closed for writing")
 	// ErrCorrupt is returned when a record cannot be read back.
 	ErrCorrupt = errors.New("storage: the record is damaged")
@@ -45,7 +46,7 @@ var (
 	ErrInvalid = errors.New("storage: not writable")
 )
 
-// An OwnedError is returned by Begin when somebody alive owns the run.
+// An OwnedError is returned by Begin when a live owner has the run.
 type OwnedError struct {
 	Run   string
 	Owner Owner
@@ -107,7 +108,7 @@ type Checkpoint struct {
 	Outbox    []Outgoing
 	Children  []Run     // runs to create, unowned and due at once; ErrExists when an id is taken
 	Messages  []Message // to other runs; those to runs that are not there are dropped
-	Job       *JobEnd   // the job whose wish this run is, ended in the same commit
+	Job       *JobEnd   // the job that asked for this run, ended in the same commit
 }
 
 // Head is the part of the run's row that owner writes change. Each field
@@ -128,9 +129,9 @@ type Head struct {
 	Events  int64     // after this commit
 	Refs    int64     // after this commit
 	Growth            // after this commit
-	Release bool      // let go of the run in this commit
+	Release bool      // release the run in this commit
 	Due     time.Time // with Release, and in a Step: when it wants to be taken up
-	Wakeups int64     // with Release: the wakeup counter as last looked at; rung since, the run is due at once
+	Wakeups int64     // with Release: the wakeup counter as last read; if it has risen since, the run is due at once
 	Time    time.Time // of this commit
 }
 
@@ -140,8 +141,7 @@ type Payload struct {
 	Data atom.Value
 }
 
-// JobEnd ends the claim of a job, or changes the state of one that nobody has
-// claimed. ErrFenced is returned when the claim is no longer the job's, and within
+// JobEnd ends the claim of a job, or changes the state of an unclaimed job. ErrFenced is returned when the claim is no longer the job's, and within
 // a checkpoint fails all of it.
 //
 // Without a claim, a job can be changed that is not claimed, and its attempts are
@@ -160,8 +160,8 @@ type JobEnd struct {
 // Errors that are none of this package's are the database's own: they say
 // nothing about the run, and nothing was written unless they wrap ErrUnsure.
 type Store interface {
-	// Create makes a run that nobody owns. The store keeps its own counters,
-	// fence and bell, whatever run says of them. An input above InlineLimit
+	// Create makes a run without an owner. The store sets counters, fence
+	// and wakeup counter itself, and ignores those of run. An input above InlineLimit
 	// becomes the run's payload 1. It returns ErrExists when there is one of
 	// that id.
 	//
@@ -174,12 +174,12 @@ type Store interface {
 	// has it (this process counts too), a *LimitedError when there is no place for
 	// it, see [Limiter], and ErrNotFound.
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Due loads runs that nobody alive owns, that are not held, and that are due.
+	// Due loads runs that have no live owner, are not held, and are due.
 	// Each has a claim that begins with its first Commit: that makes this store's
 	// owner the run's and writes the checkpoint, or, with Release, writes it and
-	// lets the run stay nobody's. It returns ErrFenced, and changes nothing, when
-	// the run is not as it was loaded any more, or is being changed: somebody was faster, or a message
-	// has come; and a *LimitedError when it was not to be let go of, and its place
+	// leaves the run without an owner. It returns ErrFenced, and changes nothing, when
+	// the run is not as it was loaded any more, or is being changed: another owner was faster, or a message
+	// has come; and a *LimitedError when the checkpoint does not release it, and its place
 	// was taken meanwhile. So a run that is woken, does one thing and waits again costs one
 	// transaction. Runs for which there is no place, see [Limiter], are left out; those
 	// of q.Except count as driven. Due also returns when to ask again: when the next run is due,
@@ -192,19 +192,19 @@ type Store interface {
 	// checkpoint is not kept, but the values in it may be.
 	//
 	// The first one under a claim of ClaimNew makes the run, as Create does, takes it
-	// over and writes the checkpoint, all of it or nothing; with Release the run is
-	// nobody's from the beginning. When there is a run of that id it returns ErrExists,
-	// and otherwise the errors of Create. When it was not to be let go of and there is
+	// over and writes the checkpoint, all of it or nothing; with Release the run has no
+	// owner from the beginning. When there is a run of that id it returns ErrExists,
+	// and otherwise the errors of Create. When the checkpoint does not release it and there is
 	// no place for it, the run is made, without the checkpoint, due as ClaimNew was told, and a
 	// *LimitedError returned.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
-	// Release lets go of the run, to be taken up when due (zero: only by its
-	// bell). It returns ErrNewMessages, and changes nothing, when the wakeup counter is not at
-	// bell any more; ErrFenced when the claim is void.
+	// Release gives up the run, to be taken up when due (zero: only when a message
+	// comes). If the wakeup counter is no longer at wakeups, it changes nothing and
+	// returns ErrNewMessages. If the claim is void, it returns ErrFenced.
 	Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error
-	// Step takes a run that nobody owns through one event, in one transaction:
+	// Step takes a run without an owner through one event, in one transaction:
 	// it raises the fence, loads, calls step and commits what it returns; with a
-	// nil checkpoint nothing but the fence changes. Nobody owns the run
+	// nil checkpoint nothing but the fence changes. The run has no owner
 	// afterwards either: it is due as the checkpoint's Head says. An error of step
 	// undoes all and is returned. It returns an *OwnedError when a live owner has
 	// the run, and ErrNotFound. Step must not call the store, and may be called
@@ -245,8 +245,8 @@ type Store interface {
 	// Database returns a text that names the database among those that processes of
 	// this machine use. All stores of one database return the same text.
 	Database() string
-	// Evictions returns how often somebody took this store's owner for dead, since the
-	// store was opened and as far as it knows: a process that was stopped for longer
+	// Evictions returns how often another process took this store's owner for dead, since
+	// the store was opened and as far as it knows: a process that was stopped for longer
 	// than its lease, or whose lock was taken away. What it had is free, so claims
 	// from before may be void; the fence keeps them from writing. One that is cut off
 	// from its database counts as such before others may think so, and again as long
@@ -287,7 +287,7 @@ type Transactor interface {
 	// ErrUnsure when the answer of the COMMIT was lost: call it again, the key
 	// tells.
 	//
-	// The transaction is alone: fn holds up whoever else writes to the database
+	// The transaction is alone: fn holds up all other writers of the database
 	// (on SQLite, every run), so it must be quick, wait for nothing outside, and
 	// not call the store. A deadline of ctx bounds it. fn may be called again when
 	// the database was busy. It must leave the tables of Ebb alone.
@@ -296,10 +296,10 @@ type Transactor interface {
 
 // Inbox is how those who do not own a run reach it.
 type Inbox interface {
-	// Send puts messages into the boxes of runs, ringing their bells; a run that
-	// nobody owns is due at once. A message with a Key that the run has or had is
-	// dropped. It returns ErrNotFound when one of the runs does not exist, and
-	// sends none.
+	// Send inserts messages into the inboxes of runs, and increments their wakeup
+	// counters. A run without an owner is due at once. Send drops a message with a Key
+	// that the run has or had. If one of the runs does not exist, it sends no message
+	// and returns ErrNotFound.
 	Send(ctx context.Context, messages ...Message) error
 	// EndToken completes (failure nil) or fails an open token, and sends its run
 	// the message of MessageToken that says so, in one transaction. It returns
@@ -312,34 +312,36 @@ type Inbox interface {
 	// for the first time and has no Work of its own, and whenever limits count from
 	// then on, see Token.Due. It returns ErrNotFound when there is none.
 	TakeToken(ctx context.Context, t Taking) (Token, error)
-	// KeepToken is Beat by the worker to whom TakeToken gave it under that number:
-	// the token is his for another lease, also when his had run out and nobody has
-	// taken it since. It returns ErrTaken when somebody has, and the errors of Beat.
+	// KeepToken is Beat by the worker to which TakeToken gave the token under that
+	// number. The worker keeps the token for another lease, also when its lease had run
+	// out and no other worker has taken the token since. If another worker has, it
+	// returns ErrTaken. It also returns the errors of Beat.
 	KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error)
-	// FinishToken is EndToken by that worker, or with Untaken while nobody has taken
-	// it. It returns ErrTaken, and changes nothing, when somebody has since.
+	// FinishToken is EndToken by that worker, or with Untaken while no worker has taken
+	// the token. If another worker has taken it since, it changes nothing and returns
+	// ErrTaken.
 	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
-	// Bell returns the run's wakeup counter and messages.
+	// Messages returns the run's wakeup counter and messages.
 	Messages(ctx context.Context, run string) (int64, []Message, error)
 	// Changed returns a channel that is closed when something may have come for any
-	// of this store's runs: a message, a job, by this process or another. It is a
-	// hint; the rows are the truth. Take the channel first, then look at the
-	// rows, then wait.
+	// of this store's runs: a message, a job, by this process or another. It is
+	// only a hint. Take the channel first, then read the rows, then wait.
 	Changed() <-chan struct{}
-	// Moved returns a number that rises, before the channel of Changed is closed, when
-	// messages may have come or runs may have become due, and perhaps not when all that came
-	// are jobs, and the end of runs. As long as it stays as it was before RunsWithMessages or Due was asked, those
-	// would have nothing new to say, but for what the time brings. It asks nothing of a
-	// database.
+	// Version returns a number that rises when messages may have come or runs may have
+	// become due, before the channel of Changed is closed. It may stay the same when
+	// only jobs came, or runs ended. While it is what it was before a call of
+	// RunsWithMessages or Due, another call would return nothing new, except for what
+	// became due with time. Version does not query a database.
 	Version() int64
-	// RunsWithMessages returns which of the runs that this store's owner has were rung since,
-	// and the number to ask with next time; 0 asks for all that have messages. What
-	// it costs grows with the messages that came since, not with the runs that are
-	// owned. The one rung last is the last. A run may be named again, and is not
-	// when its messages were taken meanwhile. So an owner of many runs takes the channel of Changed, asks once,
-	// looks at the Bell of those named, and waits.
+	// RunsWithMessages returns those runs of this store's owner that have messages which
+	// came since, and the number to pass next time; 0 asks for all that have messages. Its
+	// cost grows with the messages that came since, not with the runs that are owned.
+	// The run whose message came last is the last. A run may be returned again. It is
+	// not returned when its messages were taken meanwhile. So an owner of many runs
+	// takes the channel of Changed, calls RunsWithMessages once, calls Messages for the
+	// runs it returned, and waits.
 	RunsWithMessages(ctx context.Context, since int64) (changed []Arrival, now int64, err error)
 }
 
@@ -373,7 +375,7 @@ type Reader interface {
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
 	// Undos returns up to limit entries of the undo stack from the top.
 	Undos(ctx context.Context, run string, limit int) ([]Undo, error)
-	// Timers returns up to limit timers due by then, of runs nobody owns,
+	// Timers returns up to limit timers due by then, of runs without an owner,
 	// nearest first.
 	Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error)
 	// RunTimers returns the timers of one run, nearest first.

@@ -6,12 +6,12 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Untaken stands, where a worker's number is asked for, for nobody: what is done
-// under it is done while the token was never taken. 0 is anybody.
+// Untaken stands, where a number of a worker is passed, for no worker: the call applies
+// only while the token was never taken. The number 0 stands for any caller.
 const Untaken int64 = -1
 
-// Has reports whether the token is of who took it under that number. For those who
-// write stores.
+// Has reports whether the token belongs to the worker that took it under that number.
+// It is exported for implementations of [Store].
 func (t *Token) Has(take int64) bool {
 	return take == 0 || take == t.Take || take == Untaken && t.Take == 0
 }
@@ -19,13 +19,13 @@ func (t *Token) Has(take int64) bool {
 // A TokenLimit is a limit of how long an open token is waited for.
 type TokenLimit uint8
 
-// The limits of tokens. When one passes, whoever drives the run fails the attempt.
+// The limits of tokens. When one passes, the process that drives the run fails the attempt.
 const (
 	NoLimit         TokenLimit = iota
 	ScheduleToStart            // a worker takes the work within ScheduleToStart
-	StartToClose               // who took it last ends it within StartToClose
-	ScheduleToClose            // somebody ends it by the Deadline
-	HeartbeatLimit             // somebody is heard of each Heartbeat; of work, from when it is taken
+	StartToClose               // the worker that took it last ends it within StartToClose
+	ScheduleToClose            // the token is ended by the Deadline
+	HeartbeatLimit             // a heartbeat comes each Heartbeat; for work, from when it is taken
 )
 
 // String returns the stable word for a limit.

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// A boundedBody is the body of a request. It is read once there is room for all of it
-// among the bodies that the server has in memory, and counts there until it is closed or
-// its request has ended.
+// A boundedBody is the body of a request. The server reads it once the memory for bodies
+// can hold all of it. The body counts there until it is closed or its request has ended.
 type boundedBody struct {
 	io.ReadCloser
 
@@ -47,8 +46,8 @@ func (b *boundedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close gives the room back. The handler must not use what it has read any more. The
-// server closes the body itself, once it has answered: it waits for what is left then.
+// Close gives the memory back. After that, the handler must not use what it has read. The
+// server closes the body itself once it has answered, and then waits for the rest.
 func (b *boundedBody) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
@@ -57,9 +56,9 @@ func (b *boundedBody) Close() error {
 	return nil
 }
 
-// admit waits until there is room for a body of that size. Small ones need none: how many
-// requests are at work bounds them. While it waits, a body is cut off that has not arrived
-// for bodyGrace.
+// admit waits until the memory for bodies can hold one of that size. Small bodies do not
+// count: the number of requests at work bounds them. While admit waits, it cuts off a body
+// that has not arrived for bodyGrace.
 func (cs *connections) admit(ctx context.Context, c *connection, size int64) error {
 	if size < 0 || size > maxBody {
 		size = maxBody
@@ -80,13 +79,13 @@ func (cs *connections) admit(ctx context.Context, c *connection, size int64) err
 			return nil
 		}
 		if slow := cs.longest(func(c *connection) bool { return c.held > 0 && c.isSlow() }); slow != nil {
-			slow.cut() // its handler gives the room back
+			slow.cut() // its handler gives the memory back
 		}
-		room := cs.room
+		released := cs.released
 		cs.mu.Unlock()
 		look := time.NewTimer(bodyGrace)
 		select {
-		case <-room:
+		case <-released:
 		case <-look.C:
 		case <-ctx.Done():
 			look.Stop()
@@ -96,14 +95,14 @@ func (cs *connections) admit(ctx context.Context, c *connection, size int64) err
 	}
 }
 
-// release gives back the room of a connection's body.
+// release gives back the memory of a connection's body.
 func (cs *connections) release(c *connection) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if c.held > 0 {
 		cs.held -= c.held
 		c.held = 0
-		close(cs.room)
-		cs.room = make(chan struct{})
+		close(cs.released)
+		cs.released = make(chan struct{})
 	}
 }

@@ -35,9 +35,9 @@ cancelled, and 4 when something could not be undone.`,
 		Example: `  ebb cancel trip-k3v9x2ab --reason 'the customer called'`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w.order = engine.Cancel(reason)
+			w.command = engine.Cancel(reason)
 			if noUndo {
-				w.order = engine.Abandon(reason)
+				w.command = engine.Abandon(reason)
 			}
 			return s.give(cmd.Context(), args[0], &w)
 		},
@@ -48,8 +48,7 @@ cancelled, and 4 when something could not be undone.`,
 	return cmd
 }
 
-// cancelled reports whether a run has ended because somebody wanted it to, and
-// what was to be undone is.
+// cancelled reports whether a run was cancelled and what was to be undone is undone.
 func cancelled(run *storage.Run) bool {
 	return run.Outcome == storage.Cancelled && run.State.Ended() && run.Undo != storage.UndoFailed
 }

@@ -13,22 +13,23 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A wish is what a command wants of a run that is there, whoever moves it.
+// An operatorRequest is what a subcommand asks of an existing run, no matter which process
+// drives the run.
 type operatorRequest struct {
-	name   string // the command's
-	order  engine.Command
-	refuse func(run *storage.Run) error // why it makes no sense, as far as the run's row tells; nil when it may
-	aim    aim
-	noWait bool
+	name    string // the command's
+	command engine.Command
+	refuse  func(run *storage.Run) error // why it makes no sense, as far as the run's row tells; nil when it may
+	aim     aim
+	noWait  bool
 }
 
-// noWaitFlag gives a command the flag that all wishes have.
+// noWaitFlag gives a subcommand the flag that all operator requests have.
 func (w *operatorRequest) noWaitFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.noWait, "no-wait", false, "leave the order in the run's box, for whoever moves the run, and return at once")
+	cmd.Flags().BoolVar(&w.noWait, "no-wait", false, "leave the command in the run's inbox for the process that drives the run, and return at once")
 }
 
-// give lets the run do what is wished and shows what comes of it. A process that
-// moves the run is told, and waited for. When nobody does, this one moves it.
+// give applies the request to the run and shows the result. If another process drives the
+// run, give sends it the command and waits. Otherwise this process drives the run.
 func (s *session) give(ctx context.Context, id string, w *operatorRequest) error {
 	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := w.refuse(run); err != nil {
@@ -38,7 +39,7 @@ func (s *session) give(ctx context.Context, id string, w *operatorRequest) error
 		case w.noWait:
 			return s.send(ctx, store, run, w)
 		case run.Definition == "" && owner == nil:
-			return usagef("run %s is of the flow %s, which is in a Go program: that has to go on with it (with --no-wait it finds the order when it does)", id, run.Flow)
+			return usagef("run %s is of the flow %s, which is in a Go program: that has to go on with it (with --no-wait it finds the command when it does)", id, run.Flow)
 		case run.Definition == "":
 			return s.giveAway(ctx, store, run, w, owner)
 		}
@@ -54,44 +55,44 @@ func (s *session) give(ctx context.Context, id string, w *operatorRequest) error
 			s.noticeTold(run, owner)
 		}
 		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
-			return eng.Command(ctx, id, w.order)
+			return eng.Command(ctx, id, w.command)
 		})
 	})
 }
 
-// send leaves the order in the run's box.
+// send leaves the command in the run's inbox.
 func (s *session) send(ctx context.Context, store storage.Store, run *storage.Run, w *operatorRequest) error {
-	if err := engine.Send(ctx, store, run.ID, w.order); err != nil {
+	if err := engine.Send(ctx, store, run.ID, w.command); err != nil {
 		return unreachable(err)
 	}
 	return s.sent(run, w.name)
 }
 
-// sent tells that something is in the run's box.
+// sent reports that a message is in the run's inbox.
 func (s *session) sent(run *storage.Run, what string) error {
 	if s.output == asJSON {
 		return newJSON(s.out).Encode(struct {
-			Event string `json:"event"`
-			Run   string `json:"run"`
-			Order string `json:"order"`
+			Event   string `json:"event"`
+			Run     string `json:"run"`
+			Command string `json:"command"`
 		}{"sent", run.ID, what})
 	}
-	_, err := fmt.Fprintf(s.out, "%s %s is in its box (ebb why %s tells who takes it out)\n", visible.Line(run.ID), visible.Line(what), visible.Line(run.ID))
+	_, err := fmt.Fprintf(s.out, "%s %s is in its inbox (ebb why %s tells who takes it out)\n", visible.Line(run.ID), visible.Line(what), visible.Line(run.ID))
 	return err
 }
 
-// giveAway gives an order to the program that moves a run whose flow is not
-// known here, and waits for what comes of it.
+// giveAway sends a command to the program that drives a run whose flow is not known here,
+// and waits for the result.
 func (s *session) giveAway(ctx context.Context, store storage.Store, run *storage.Run, w *operatorRequest, owner *storage.Owner) error {
-	if err := engine.Send(ctx, store, run.ID, w.order); err != nil {
+	if err := engine.Send(ctx, store, run.ID, w.command); err != nil {
 		return unreachable(err)
 	}
 	s.noticeTold(run, owner)
 	return s.await(ctx, store, run.ID, &w.aim)
 }
 
-// await waits until the process that moves a run does not any more, and tells
-// how the run stands then.
+// await waits until the process that drives a run has stopped driving it, and reports the
+// state of the run.
 func (s *session) await(ctx context.Context, store storage.Store, id string, a *aim) error {
 	ctx, stop := interruptible(ctx)
 	defer stop()
@@ -102,12 +103,12 @@ func (s *session) await(ctx context.Context, store storage.Store, id string, a *
 	case err != nil:
 		return unreachable(err)
 	case !run.State.Ended() && run.State != states.FlowSuspended:
-		return &statusError{status: exitSuspended, err: fmt.Errorf("the process that moved run %s has gone; the order waits in the run's box for the next", id)}
+		return &statusError{status: exitSuspended, err: fmt.Errorf("the process that drove run %s has gone; the command stays in the run's inbox", id)}
 	}
 	return s.stands(&run, a)
 }
 
-// stands tells how a run stands that came to rest elsewhere, and returns the
+// stands reports the state of a run that came to rest in another process, and returns the
 // error that has the exit status.
 func (s *session) stands(run *storage.Run, a *aim) error {
 	s.drove = true
@@ -127,7 +128,7 @@ func noLongerWaiting(id string) error {
 	return &statusError{status: exitSuspended, err: err}
 }
 
-// movedBy returns the run of that id and the live process that moves it, or nil.
+// movedBy returns the run of that id and the live process that drives it, or nil.
 func movedBy(ctx context.Context, store storage.Store, id string) (storage.Run, *storage.Owner, error) {
 	for {
 		run, err := findRun(ctx, store, id)
@@ -164,8 +165,8 @@ func (s *session) noticeTold(run *storage.Run, owner *storage.Owner) {
 	s.noticef("run %s is run by process %d on %s, which is told; waiting for it", run.ID, owner.PID, owner.Host)
 }
 
-// noticeSuspended says how to go on with a run that is suspended: on purpose, or
-// because something could not be undone and somebody is to decide.
+// noticeSuspended says how to resume a run that is suspended: on purpose, or
+// because something could not be undone and an operator has to decide.
 func (s *session) noticeSuspended(run *storage.Run) {
 	if run.Failure != nil && run.Outcome == storage.Unfinished {
 		s.noticef("suspended; %s", mendHint(run.ID, run.Failure.Atom))
@@ -174,7 +175,7 @@ func (s *session) noticeSuspended(run *storage.Run) {
 	s.noticef("suspended; go on with: ebb resume %s", run.ID)
 }
 
-// isWhat says what state a run is in that an order makes no sense for.
+// isWhat reports the state of a run that does not allow a command.
 func isWhat(run *storage.Run, format string, args ...any) error {
 	return usagef("run %q is %s; %s", run.ID, run.State, fmt.Sprintf(format, args...))
 }

@@ -141,11 +141,11 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// cut closes the connection to make room. The caller has the mutex.
+// cut closes the connection, so that another can take its place. The caller has the mutex.
 func (c *connection) cut() {
 	c.leave()
 	c.dropUnsent()
-	_ = c.Conn.Close() // nobody is left to be told
+	_ = c.Conn.Close() // no caller needs the error
 }
 
 // leave takes the connection off the list. The caller has the mutex.

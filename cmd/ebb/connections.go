@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Connections are a listener whose connections are bounded. When one more comes, the
-// connection is cut off for whose client the server has waited longest: with an idle
+// connections are a listener whose connections are bounded. When one more comes, the
+// listener cuts off the connection for whose client the server has waited longest: with an idle
 // connection, an incomplete request, a body that does not arrive, or an answer that is not
 // read. So a client that asks and reads is answered, however many others do not: a new
 // connection is the last to be cut off. Those are not cut off that wait for the server, as
@@ -16,14 +16,14 @@ import (
 type connections struct {
 	net.Listener
 
-	most    int  // connections
-	secure  bool // they speak TLS, so that their heads cannot be seen
-	mu      sync.Mutex
-	changed *sync.Cond // a connection has gone, or may be cut off now
-	all     map[*connection]struct{}
-	count   [stageCount]int
-	held    int           // bytes of bodies
-	room    chan struct{} // closed when some of them are given back
+	most     int  // connections
+	secure   bool // they speak TLS, so that their heads cannot be seen
+	mu       sync.Mutex
+	changed  *sync.Cond // a connection has gone, or may be cut off now
+	all      map[*connection]struct{}
+	count    [stageCount]int
+	held     int           // bytes of bodies
+	released chan struct{} // closed when some of them are given back
 }
 
 // Shares of the connections.
@@ -33,7 +33,7 @@ const (
 )
 
 func newConnections(l net.Listener, most int, secure bool) *connections {
-	cs := &connections{Listener: l, most: most, secure: secure, all: map[*connection]struct{}{}, room: make(chan struct{})}
+	cs := &connections{Listener: l, most: most, secure: secure, all: map[*connection]struct{}{}, released: make(chan struct{})}
 	cs.changed = sync.NewCond(&cs.mu)
 	return cs
 }

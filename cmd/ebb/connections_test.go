@@ -231,8 +231,8 @@ func TestConnectionsBounded(t *testing.T) {
 	})
 }
 
-// TestBodiesBounded: bodies are read while there is room for them, and those that do not
-// arrive make room for others; small ones need none.
+// TestBodiesBounded: the server reads bodies while their memory suffices. Bodies that do not
+// arrive give their memory to others. Small bodies need none.
 func TestBodiesBounded(t *testing.T) {
 	t.Parallel()
 	const size, fit = 1 << 20, maxBodies / (1 << 20)
@@ -279,7 +279,7 @@ func TestBodiesBounded(t *testing.T) {
 		began := time.Now()
 		dial().send("%s", post(size, "")).wants(http.StatusServiceUnavailable, "deadline exceeded")
 		if took := time.Since(began); took != admissionTime {
-			t.Errorf("a body for which there is no room is refused after %v", took)
+			t.Errorf("a body for which there is no memory is refused after %v", took)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// leave makes the run, which whoever serves the database drives, and tells its id. One
-// that is there stays as it is.
+// leave creates the run and prints its id. A process that serves the database drives it.
+// If the run exists, leave does not change it.
 func (j *runSession) leave(ctx context.Context, opts []engine.RunOption) error {
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}))

@@ -9,9 +9,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An group of detached runs drives the runs that a run session's run has begun and does not wait for, and
-// those that these have begun, beside it and to where they rest. How they end changes
-// nothing for it.
+// A detachedRuns drives the runs that a session's run has started and does not wait for,
+// and the runs that those have started. It drives each until the run rests. How they end
+// does not affect the session's run.
 type detachedRuns struct {
 	session *session
 	eng     *engine.Engine

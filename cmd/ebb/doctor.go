@@ -221,8 +221,7 @@ func (d *doctor) hearing(c *sqlstore.Checkup) {
 		"they do not arrive (%v): work is found by looking for it, up to a second late", c.Deaf)
 }
 
-// neglected is for how long something may wait before somebody ought to have seen to
-// it.
+// neglected is how long work may wait before doctor reports it.
 const neglected = time.Minute
 
 // work looks at what is to be done, and who does it.
@@ -279,7 +278,7 @@ func enough(n int) string {
 	return strconv.Itoa(n)
 }
 
-// serving says what to do about what nobody does.
+// serving says what to do about work that no process does.
 func serving(alive int, needs string) string {
 	switch {
 	case alive == 0:
@@ -328,7 +327,7 @@ func (d *doctor) jobs(ctx context.Context, store storage.Store, now time.Time, a
 	}
 	parked, err := store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: lookAt})
 	if err == nil && len(parked) > 0 {
-		d.findf("parked jobs", isWarning, "ebb jobs tells why; decide with ebb jobs release or cancel, or by orders to their runs",
+		d.findf("parked jobs", isWarning, "ebb jobs tells why; decide with ebb jobs release or cancel, or by commands to their runs",
 			"%s wait for somebody to decide, such as %s", enough(len(parked)), parked[0].ID)
 	}
 	return err

@@ -41,7 +41,7 @@ func usagef(format string, args ...any) error {
 	return &statusError{status: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
-// refused says in the user's words why a run does not follow an order.
+// refused says in the user's words why a run refuses a command.
 func refused(err error) error {
 	if !errors.Is(err, engine.ErrRefused) {
 		return err

@@ -42,7 +42,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 		case !rests:
 			f.show.notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, visible.Line(f.id)))
 		}
-		res, err = eng.Run(ctx, f.id, opts...) // without Lift: whoever wants it suspended knew that it runs
+		res, err = eng.Run(ctx, f.id, opts...) // without IgnoreSuspend: the operator who suspended the run knew that it was running
 	}
 }
 
@@ -74,7 +74,7 @@ func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err
 			return run, false, f.unfollowed()
 		case err != nil:
 			return run, false, unreachable(err)
-		case ended && (gone || run.Owner == ""): // else its owner may be about to follow an order
+		case ended && (gone || run.Owner == ""): // else its owner may be about to apply a command
 			return run, true, nil
 		case run.Owner != "" && run.Owner != f.owner.ID:
 			owner, err := ownerOf(ctx, f.store, run.Owner)

@@ -44,7 +44,7 @@ func groupOf(path string) (group string, itself, ok bool) {
 	return "", false, false
 }
 
-// A tally counts those of crowds that are not told each.
+// A tally counts the members of groups that are not reported one by one.
 type tally struct {
 	ended  map[string]int
 	failed map[string]int

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// healthPaths are answered without a key: they say no more than that somebody is there.
+// healthPaths are answered without a key: they say only that the process answers.
 // The first is answered however many requests are at work.
 var healthPaths = []string{"/livez", "/readyz"}
 

@@ -27,7 +27,7 @@ const hostile = "h\x1b[2J\x1b]0;t\a\nebb: all is well\r\u009b31m\u202e\u2066\u20
 // turned is what of it the name of a state may have.
 const turned = "h\u202e\u2066\u200b\u2028\U000e0041"
 
-// TestHostileNames gives names that a terminal would obey to all commands, as their arguments and as each of their flags, and has
+// TestHostileNames gives names that a terminal would interpret to all commands, as their arguments and as each of their flags, and has
 // them in all that a database and a definition hold. No command shows them as they are, nor begins a line with them.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func (s *session) jobCommand(use, short string, change func(context.Context, *sq
 				case found != nil:
 					return unreachable(found)
 				case err != nil && job.State == states.JobClaimed && job.ClaimID == "":
-					return usagef("job %s is the run %s; give that your orders (ebb cancel, ebb retry)", id, job.Run)
+					return usagef("job %s is the run %s; send your commands to that (ebb cancel, ebb retry)", id, job.Run)
 				case err != nil:
 					return usagef("job %s is %v, which does not allow it", id, job.State)
 				}

@@ -33,16 +33,16 @@ const (
 	maxBodies      = 4 << 20          // bytes of all others in memory
 	headTime       = 10 * time.Second // in which the head of a request has to come
 	requestTime    = time.Minute      // in which all of it has
-	bodyTime       = 15 * time.Second // in which the body has, once there is room for it
-	bodyGrace      = 2 * time.Second  // after which another may need the room of one that has not
-	admissionTime  = 10 * time.Second // in which there has to be room for a body
+	bodyTime       = 15 * time.Second // in which the body has, once the memory for it is free
+	bodyGrace      = 2 * time.Second  // after which another may take the memory of one that has not
+	admissionTime  = 10 * time.Second // in which the memory for a body has to become free
 	workTime       = time.Minute      // that a handler may take
 	answerTime     = 30 * time.Second // in which an answer has to be taken, once it has begun
-	idleTime       = 2 * time.Minute  // for which a connection is kept that nobody asks on
+	idleTime       = 2 * time.Minute  // for which an idle connection is kept
 	goodbye        = 5 * time.Second  // in which requests that were begun have to end
 )
 
-// A door lets those in who may ask.
+// An access says which clients may send requests.
 type access struct {
 	address string
 	local   bool // only this machine can reach it
@@ -51,8 +51,8 @@ type access struct {
 	tls     *tls.Config
 }
 
-// door judges the flags; nil where nobody is to ask. What is wrong with the keys later
-// is told to the log.
+// access checks the flags. It returns nil if the process does not listen. Problems with
+// the keys that arise later go to the log.
 func (f *listenFlags) access(log hclog.Logger) (*access, error) {
 	if f.address == "off" {
 		return nil, nil //nolint:nilnil // there is none
@@ -102,7 +102,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// listen lets others ask, and says where; nil where nobody is to.
+// listen starts the HTTP server and prints its address. It returns nil if d is nil.
 func (s *session) listen(ctx context.Context, answers http.Handler, d *access) (*http.Server, error) {
 	if d == nil {
 		s.noticef("serving")

@@ -19,7 +19,7 @@ const memoryFlag = "memory"
 const memoryHelp = "take up no more work while so much memory is in use, such as 512MiB, or off " +
 	"(default three fifths of the limit of the process's control group) (EBB_MEMORY)"
 
-// The sizes that a flag can have. Those of a thousand are left out: a reader may take GB for either.
+// sizeUnits are the units of sizes in flags. Units of a thousand are left out, because readers take GB for either.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -89,7 +89,7 @@ func (s *session) effectiveBudget() int64 {
 
 // memory says how much memory a process has that is started as this one was.
 func (d *doctor) memory(limit memorybudget.Limit, budget int64) {
-	const do = "set --memory to three fifths of the limit or less, so that there is room for garbage, SQLite and the programs of tasks"
+	const do = "set --memory to three fifths of the limit or less, so that memory is left for garbage, SQLite and the programs of tasks"
 	within := "no limit of a control group"
 	if limit.Bytes > 0 {
 		within = fmt.Sprintf("a limit of %s (%s)", size(limit.Bytes), limit.File)

@@ -42,7 +42,7 @@ func metricFlow() flow.Node {
 			return 0, errors.New("busy")
 		}
 		if in.N%2 == 1 {
-			return 0, atom.Errorf("Full", "no room")
+			return 0, atom.Errorf("Full", "no capacity")
 		}
 		return in.N, nil
 	}, atom.As("paid"), atom.Attempts(3, atom.Constant(time.Millisecond)))
@@ -129,7 +129,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A board of many jobs is slow to count.
+// manyJobs is a board of many jobs, which is slow to count.
 type manyJobs struct {
 	storage.Store
 

@@ -77,7 +77,7 @@ type jsonMessage struct {
 	Message  string    `json:"message"`
 	Target   string    `json:"target"`
 	Attempts int       `json:"attempts"`
-	Parked   bool      `json:"parked"` // it is sent again only when somebody says so
+	Parked   bool      `json:"parked"` // Ebb sends it again only at an operator's request
 	NotUntil time.Time `json:"not_until,omitzero"`
 	Error    string    `json:"error,omitempty"`
 	Behind   int       `json:"behind,omitempty"` // so many wait for it
@@ -121,7 +121,7 @@ func (s *session) resend(ctx context.Context, id string) error {
 	err = s.withStore(ctx, func(store storage.Store) error {
 		for _, out := range parked {
 			out.Parked, out.Attempts, out.NotUntil = false, 0, time.Time{}
-			if err := store.Unsent(ctx, out); err != nil && !errors.Is(err, storage.ErrNotFound) { // else somebody else did so, and it was sent
+			if err := store.Unsent(ctx, out); err != nil && !errors.Is(err, storage.ErrNotFound) { // not an error: another process resent the message, and it was sent
 				return unreachable(err)
 			}
 		}

@@ -28,7 +28,7 @@ func (s *session) pruneCommand() *cobra.Command {
 		Use:   "prune --keep AGE",
 		Short: "Delete runs that ended long ago",
 		Long: `Delete runs that ended longer ago than they are to be kept, with all that belongs to
-them, and give the room back to the file system. --keep says how long, for all runs
+them, and give the space back to the file system. --keep says how long, for all runs
 (30d), those that ended in a state (:FAILURE=90d), those of a flow (trip=7d), or
 those of a flow that ended in a state (trip:REVERTED=forever); the closest counts.
 What no --keep is for is kept. Ages are in days (d), weeks (w), hours (h) and so on.

@@ -18,7 +18,7 @@ const pruneEvery = time.Hour
 type pruner struct {
 	store  storage.Store
 	policy retention
-	tidy   func(context.Context) (int64, error) // gives the room back, when something was deleted
+	tidy   func(context.Context) (int64, error) // gives the space back, when something was deleted
 	log    hclog.Logger
 }
 

@@ -47,7 +47,7 @@ func (s *session) plainReporter() reporter {
 	return &lineReporter{out: s.out, errs: s.err}
 }
 
-// notice tells the user something beside the output.
+// noticef tells the user something beside the output.
 func (s *session) noticef(format string, args ...any) {
 	fmt.Fprintln(s.err, "ebb:", visible.Line(fmt.Sprintf(format, args...)))
 }

@@ -46,7 +46,7 @@ then the undoing goes on. The exit status is 0 then when the run is REVERTED.`,
 				if len(args) == 2 {
 					path = args[1]
 				}
-				w.name, w.order, w.aim, w.refuse = "retry --revert", engine.RetryRevert(path), aim{isReverted, "it was to be undone"}, refuseMending
+				w.name, w.command, w.aim, w.refuse = "retry --revert", engine.RetryRevert(path), aim{isReverted, "it was to be undone"}, refuseMending
 				return s.give(cmd.Context(), args[0], &w)
 			}
 			if len(args) == 2 {
@@ -56,7 +56,7 @@ then the undoing goes on. The exit status is 0 then when the run is REVERTED.`,
 			if err != nil {
 				return err
 			}
-			w.name, w.order = "retry", engine.RetryFrom(from, inputs...)
+			w.name, w.command = "retry", engine.RetryFrom(from, inputs...)
 			w.refuse = func(*storage.Run) error { return nil }
 			return s.give(cmd.Context(), args[0], &w)
 		},

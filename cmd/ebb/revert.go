@@ -43,12 +43,12 @@ not be.`,
   ebb revert trip-k3v9x2ab --to BookHotel --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w.order, w.aim = engine.Cancel(reason), aim{cancelled, "it was to be undone"}
+			w.command, w.aim = engine.Cancel(reason), aim{cancelled, "it was to be undone"}
 			if to != "" {
 				if reason != "" {
 					return usagef("--reason is kept with a run that is undone; it cannot be told together with --to")
 				}
-				w.order, w.aim = engine.RevertTo(to), aim{takenBack, "it was to be undone down to " + to}
+				w.command, w.aim = engine.RevertTo(to), aim{takenBack, "it was to be undone down to " + to}
 			}
 			if dry {
 				return s.preview(cmd.Context(), args[0], &w)
@@ -70,7 +70,7 @@ func takenBack(run *storage.Run) bool {
 	return run.State == states.FlowSuspended || cancelled(run)
 }
 
-// preview lists what an order would undo.
+// preview lists what a command would undo.
 func (s *session) preview(ctx context.Context, id string, w *operatorRequest) error {
 	return s.reading(ctx, func(store storage.Store) error {
 		run, err := findRun(ctx, store, id)
@@ -88,7 +88,7 @@ func (s *session) preview(ctx context.Context, id string, w *operatorRequest) er
 		if err != nil {
 			return err
 		}
-		undo, err := eng.Preview(ctx, id, w.order)
+		undo, err := eng.Preview(ctx, id, w.command)
 		if err != nil {
 			return j.stopped(err, false)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A run session is a run that this process takes to where it comes to rest.
+// A runSession drives a run in this process until the run rests.
 type runSession struct {
 	session *session
 	store   storage.Store
@@ -32,11 +32,11 @@ type runSession struct {
 	quiet   bool  // its end is told by lines also on a terminal: another process moves it
 	tree    *tree // what it did before; nil for a new run
 
-	follows atomic.Bool // it is left to another process, also while that lets go of it
+	follows atomic.Bool // it is left to another process, also while that process releases it
 }
 
-// make takes the run to rest by drive, shows it, and returns an error that has
-// the exit status.
+// make drives the run until it rests, shows it, and returns an error that has the exit
+// status.
 func (j *runSession) make(ctx context.Context, drive func(context.Context, *engine.Engine, reporter) (*engine.Result, error)) error {
 	j.session.drove = true
 	show := j.reporter()
@@ -88,7 +88,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 		company.joinAll(heeding, j.id)
 	}
 	company.running.Wait()
-	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now nobody moves it
+	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now no process drives it
 		if run, held := j.hold(ctx); held {
 			show.happened(engine.Event{Run: j.id, Kind: engine.FlowChanged, From: state, To: run.State.String(), Time: run.Updated})
 			stopShow()
@@ -122,8 +122,7 @@ func (j *runSession) reporter() reporter {
 	return j.session.reporter(t)
 }
 
-// rested tells how the run came to rest, and returns the error that has the exit
-// status.
+// rested reports how the run came to rest, and returns the error that has the exit status.
 func (j *runSession) rested(run *storage.Run, show reporter, err error) error {
 	status := j.aim.status(statusOf(err), run)
 	show.rested(run, status)
@@ -140,8 +139,8 @@ func (j *runSession) rested(run *storage.Run, show reporter, err error) error {
 	}
 }
 
-// hold suspends the run, which this process moves no more. It reports false when
-// somebody else does.
+// hold suspends the run, which this process no longer drives. It reports false if another
+// process drives it.
 func (j *runSession) hold(ctx context.Context) (storage.Run, bool) {
 	ctx, cancel := context.WithTimeout(ctx, holdPatience)
 	defer cancel()
@@ -149,8 +148,7 @@ func (j *runSession) hold(ctx context.Context) (storage.Run, bool) {
 	return run, err == nil && run.State == states.FlowSuspended
 }
 
-// holdPatience is how long is waited for somebody else who took the run
-// meanwhile.
+// holdPatience is how long hold waits for another process that took the run meanwhile.
 const holdPatience = 5 * time.Second
 
 // stopped returns the error of a run that did not come to rest. Once it has
@@ -179,8 +177,8 @@ func (j *runSession) stopped(err error, version bool) error {
 }
 
 // heed suspends the run on the first Ctrl-C and stops it on the second, and on
-// SIGTERM, whose sender means the process and not the run. While somebody else
-// moves the run, the first Ctrl-C ends the waiting. The third is not heeded: it
+// SIGTERM, whose sender means the process and not the run. While another
+// process drives the run, the first Ctrl-C ends the wait. The third is not heeded: it
 // ends the process there and then. When the process is to stop it calls stop. It
 // returns what ends the heeding, and tells whether the run was to be suspended.
 func (j *runSession) heed(ctx context.Context, stop func(), eng *engine.Engine, show reporter) (done func() (asked bool)) {
@@ -219,7 +217,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// mine reports whether this process moves the run, as far as it can tell.
+// mine reports whether this process drives the run, as far as it can tell.
 func (j *runSession) mine(ctx context.Context) bool {
 	if j.follows.Load() {
 		return false

@@ -157,7 +157,7 @@ func (v *victim) serves(t *testing.T, flags ...string) (server *exec.Cmd, addres
 
 // probe asks for /livez, each time on a connection of its own, and returns how long it took
 // until there was an answer. Where the machine gives the probe no time to send its request,
-// its connection may be the one that makes room. Then it asks again, within the same time.
+// the server may cut its connection to admit another. Then it asks again, within the same time.
 func probe(t *testing.T, address string) time.Duration {
 	t.Helper()
 	began := time.Now()

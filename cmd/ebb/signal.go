@@ -16,7 +16,7 @@ func (s *session) signalCommand() *cobra.Command {
 		Use:   "signal RUN [NAME]",
 		Short: "Tell a run of a signal or an event that it waits for, or will",
 		Long: `Tell a run of a signal. The atom that waits for it ends with the signal's data. One
-that comes before anybody waits for it is kept in the run's box. Two of the same
+that comes before anybody waits for it is kept in the run's inbox. Two of the same
 --key count once. To a machine in SM4C it is an event of that name; a name that no
 event of it has is refused.
 
@@ -75,7 +75,7 @@ func (s *session) tellOf(ctx context.Context, run, text string) error {
 	return s.signal(ctx, run, "event "+e.Attribute("type"), nil, func(store storage.Store) error { return cloudevents.Tell(ctx, store, run, e) })
 }
 
-// signal puts something into the box of a run that has not ended.
+// signal inserts a message into the inbox of a run that has not ended.
 func (s *session) signal(ctx context.Context, id, what string, may refusal, send func(storage.Store) error) error {
 	return s.withRun(ctx, id, func(store storage.Store, run *storage.Run, _ *storage.Owner) error {
 		if run.State.Ended() {
@@ -116,7 +116,7 @@ func hears(signal string) refusal {
 	}
 }
 
-// noticeUnmoved says so when nobody moves a run for which something has come.
+// noticeUnmoved tells the user if no process drives a run for which a message has come.
 func (s *session) noticeUnmoved(ctx context.Context, store storage.Store, id string) error {
 	run, owner, err := movedBy(ctx, store, id)
 	switch {

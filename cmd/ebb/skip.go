@@ -16,7 +16,7 @@ hand, and go on with the undoing. The exit status is 0 when the run is REVERTED
 then.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w.order = engine.Skip(args[1])
+			w.command = engine.Skip(args[1])
 			return s.give(cmd.Context(), args[0], &w)
 		},
 	}

@@ -80,7 +80,7 @@ func parse(file string, text []byte) (*document, error) {
 	}
 	d, err := parseJSON(text)
 	if err != nil || !d.isTemplate() {
-		return nil, nil //nolint:nilnil,nilerr // whoever reads the definition says what is wrong with it
+		return nil, nil //nolint:nilnil,nilerr // the parser of the definition reports what is wrong with it
 	}
 	return d, nil
 }

@@ -13,7 +13,7 @@ import (
 
 func (s *session) suspendCommand() *cobra.Command {
 	w := operatorRequest{
-		name: "suspend", order: engine.Hold(),
+		name: "suspend", command: engine.Hold(),
 		aim: aim{isHeld, "it was to be suspended"},
 		refuse: func(run *storage.Run) error {
 			if run.State.Ended() {
@@ -61,6 +61,6 @@ func (s *session) suspend(ctx context.Context, id string, w *operatorRequest) er
 	})
 }
 
-// isHeld reports whether nobody goes on with a run until somebody wants it; one that has
-// not begun is PENDING all the same.
+// isHeld reports whether no process resumes a run until an operator asks for it. A held run
+// that has not begun is PENDING.
 func isHeld(run *storage.Run) bool { return run.Hold || run.State == states.FlowSuspended }

@@ -13,8 +13,8 @@ func traceFlag(flags *pflag.FlagSet, to *string) {
 	flags.StringVar(to, "traceparent", "", "the W3C traceparent that the run is begun under, and hands on to its tasks (default $TRACEPARENT)")
 }
 
-// traceparent returns what a flag says, or the environment, where what is no
-// traceparent counts as none: it is somebody else's.
+// traceparent returns the value of the flag, or of the environment. An invalid value in
+// the environment is ignored: another program may have set it.
 func traceparent(flag string) (string, error) {
 	if flag == "" {
 		if text := os.Getenv("TRACEPARENT"); atom.CheckTraceparent(text) == nil {

@@ -41,10 +41,10 @@ func (s *session) whyCommand() *cobra.Command {
 	}
 }
 
-// A standing is what there is to know about why a run stands where it does.
+// A diagnosis is what Ebb knows about why a run is in its present state.
 type diagnosis struct {
 	run      storage.Run
-	owner    *storage.Owner // who moves it, or did until they died; nil is nobody
+	owner    *storage.Owner // the process that drives it, or drove it until it died; nil if there is none
 	atoms    []storage.Atom // that are in the middle of something
 	timers   []storage.TimerRow
 	tokens   map[string]*storage.Token // open ones, by the atom's path
@@ -153,15 +153,15 @@ type waitKind string
 // The kinds of waits; they are the stable words of the JSON.
 const (
 	waitsForExecution waitKind = "execution"    // a task is being called
-	waitsForToken     waitKind = "token"        // somebody who has the token ends it
-	waitsForWorker    waitKind = "worker"       // whoever asks for work of its kind does it
+	waitsForToken     waitKind = "token"        // the holder of the token ends it
+	waitsForWorker    waitKind = "worker"       // a worker that asks for work of its kind does it
 	waitsForTime      waitKind = "timer"        // a wait of the flow
 	waitsForRetry     waitKind = "retry"        // the pause before another attempt
 	waitsForRevert    waitKind = "revert"       // a task is being undone
 	waitsForUndoAgain waitKind = "revert_retry" // the pause before another attempt to undo
-	waitsForMending   waitKind = "mending"      // somebody decides about what could not be undone
+	waitsForMending   waitKind = "mending"      // an operator decides about what could not be undone
 	waitsForDeadline  waitKind = "deadline"     // the run is ended then
-	waitsForReading   waitKind = "letter"       // something in its box is taken out
+	waitsForReading   waitKind = "message"      // the run's owner takes a message out of the inbox
 	waitsForPlace     waitKind = "place"        // others are moved, as many as a limit allows
 )
 
@@ -203,7 +203,7 @@ func (w *diagnosis) waitOf(a *storage.Atom) wait {
 		now.kind, now.attempt, now.failure = waitsForRevert, a.RevertAttempt+1, failureJSON(a.RevertFailure)
 		if token := w.tokens[a.Path]; token != nil && token.Queue != "" {
 			now.kind = waitsForWorker
-			now.entrusted(token)
+			now.waitForHolder(token)
 		}
 		if !a.Due.IsZero() {
 			now.kind = waitsForUndoAgain
@@ -216,7 +216,7 @@ func (w *diagnosis) waitOf(a *storage.Atom) wait {
 			now.kind = waitsForTime
 		case token != nil:
 			now.kind = waitsForToken
-			now.entrusted(token)
+			now.waitForHolder(token)
 			if token.Queue != "" {
 				now.kind = waitsForWorker
 			}
@@ -225,8 +225,8 @@ func (w *diagnosis) waitOf(a *storage.Atom) wait {
 	return now
 }
 
-// entrusted says that whoever has a token is waited for, and until when.
-func (w *wait) entrusted(token *storage.Token) {
+// waitForHolder makes w a wait for the holder of a token, and says until when.
+func (w *wait) waitForHolder(token *storage.Token) {
 	w.token = token
 	w.timeout, w.due = token.Due()
 	if token.Take > 0 && !token.Since.IsZero() {

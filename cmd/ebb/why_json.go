@@ -22,11 +22,11 @@ type jsonWait struct {
 	Timeout string       `json:"timeout,omitempty"` // token, worker: which limit passes then
 	Attempt int          `json:"attempt,omitempty"`
 	Token   string       `json:"token,omitempty"`
-	Work    string       `json:"work,omitempty"`   // worker: of which kind
-	Worker  string       `json:"worker,omitempty"` // worker: who has it, if anybody
-	Message string       `json:"letter,omitempty"` // its kind
-	Name    string       `json:"name,omitempty"`   // of the signal or event
-	Limit   string       `json:"limit,omitempty"`  // place: the limit that is reached
+	Work    string       `json:"work,omitempty"`    // worker: of which kind
+	Worker  string       `json:"worker,omitempty"`  // worker: who has it, if anybody
+	Message string       `json:"message,omitempty"` // its kind
+	Name    string       `json:"name,omitempty"`    // of the signal or event
+	Limit   string       `json:"limit,omitempty"`   // place: the limit that is reached
 	Failure *jsonFailure `json:"failure,omitempty"`
 }
 

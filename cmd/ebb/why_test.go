@@ -14,7 +14,7 @@ import (
 
 var busy = &atom.Failure{Code: "BankBusy", Message: "call\nagain"}
 
-// standings are runs that stand somewhere, and why.
+// diagnoses are runs in a state, and why they are in it.
 var diagnoses = map[string]func(w *diagnosis){
 	"moving": func(w *diagnosis) {
 		w.atoms = []storage.Atom{

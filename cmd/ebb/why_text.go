@@ -176,7 +176,7 @@ func (w *diagnosis) message(one *wait, now time.Time) string {
 	if l.Path != "" {
 		what += " for " + visible.Line(l.Path)
 	}
-	return fmt.Sprintf("In its box is: %s%s.", what, since(one.since, now))
+	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.since, now))
 }
 
 // advice says what would move the run on.

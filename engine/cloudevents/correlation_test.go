@@ -137,7 +137,7 @@ func again(r *http.Request) *http.Request {
 }
 
 // TestThereAndBack lets two machines talk to each other by events: out of the
-// outbox, over HTTP, and into the boxes of those that wait for them.
+// outbox, over HTTP, and into the inboxes of those that wait for them.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

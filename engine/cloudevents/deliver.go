@@ -13,15 +13,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Tell puts events into the box of a run, all or none. It returns an error that
-// wraps [storage.ErrNotFound] when there is no such run.
-func Tell(ctx context.Context, box storage.Inbox, run string, events ...Event) error {
+// Tell puts events into the inbox of a run, all or none. If the run does not exist,
+// it returns an error that wraps [storage.ErrNotFound].
+func Tell(ctx context.Context, inbox storage.Inbox, run string, events ...Event) error {
 	messages := make([]storage.Message, len(events))
 	for i, e := range events {
 		messages[i] = e.message()
 		messages[i].Run = run
 	}
-	return box.Send(ctx, messages...)
+	return inbox.Send(ctx, messages...)
 }
 
 // message returns the message that brings the event to a run.
@@ -62,7 +62,7 @@ const (
 	maxMessagesBytes = 8 << 20 // in one transaction, unless one message is larger
 )
 
-// Deliver puts events into the boxes of all runs that have not ended and have
+// Deliver puts events into the inboxes of all runs that have not ended and have
 // said, by a label (see [flow.CorrelationLabel]), that they wait for one with some
 // attribute of this value. It returns their ids, in their order.
 //

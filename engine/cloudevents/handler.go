@@ -20,7 +20,7 @@ type Store interface {
 // Handler takes in events by POST. With ?run=ID they are for that run; without,
 // each is for the runs that [Deliver] finds. It answers, in JSON,
 //
-//	202 {"runs": ["order-1"]}   to whom the events went; perhaps to nobody
+//	202 {"runs": ["order-1"]}   the runs that the events went to; perhaps none
 //	400 {"error": "…"}          for what is not a valid event, whether any run waits for it or not; the reason names the attribute
 //	404                         there is no such run
 //	405, 413, 415               another method, more than [MaxBody], a form that is not known
@@ -29,8 +29,8 @@ type Store interface {
 //	503                         the store failed, or the server is busy; send it again
 //
 // It is answered when the events are stored. With ?run= all of a batch are, or
-// none. Who may send events, and how long a request may take, is for whoever mounts it
-// to say.
+// none. The program that mounts the handler decides who may send events, and how long a
+// request may take.
 func Handler(store Store) http.Handler { return &handler{store} }
 
 type handler struct{ store Store }

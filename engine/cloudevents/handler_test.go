@@ -25,7 +25,7 @@ func post(store cloudevents.Store, target, body string, headers ...string) *http
 }
 
 // TestHandler sends requests to one run, and looks at the answers and at what is
-// in the run's box.
+// in the run's inbox.
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	const form = "application/cloudevents+json"
@@ -34,7 +34,7 @@ func TestHandler(t *testing.T) {
 		target, body string
 		headers      []string
 		status       int
-		want         string // in the answer, or the box
+		want         string // in the answer, or the inbox
 	}{
 		"structured": {"/?run=r", whole, []string{"Content-Type", form + "; charset=utf-8"}, 202, `{"data":{"sum":1.50},"id":"1","orderid":"7","source":"shop","specversion":"1.0","type":"order.paid"}`},
 		"batch":      {"/?run=r", "[" + whole + "]", []string{"Content-Type", "application/cloudevents-batch+json"}, 202, `"orderid":"7"`},
@@ -84,11 +84,11 @@ func TestHandler(t *testing.T) {
 			}
 			if c.status == http.StatusAccepted && strings.Contains(c.target, "run=") {
 				if len(messages) != 1 {
-					t.Fatalf("there are %d letters; want 1", len(messages))
+					t.Fatalf("there are %d messages; want 1", len(messages))
 				}
 				got = messages[0].Body.String()
 			} else if len(messages) > 0 {
-				t.Errorf("there is a letter: %s", messages[0].Body)
+				t.Errorf("there is a message: %s", messages[0].Body)
 			}
 			if !strings.Contains(got, c.want) {
 				t.Errorf("got %s; want %s", got, c.want)

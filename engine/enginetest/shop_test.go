@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine/enginetest"
 )
 
-// A shop is the world of these tests: goods on a shelf, money, parcels.
+// A shop is the world of these tests: goods in stock, money, parcels.
 type shop struct {
 	Stock   int
 	Paid    int

@@ -13,11 +13,11 @@ type head struct {
 	over  bool // more was written than is kept
 }
 
-// Write keeps what there is room for.
+// Write keeps as much of p as the limit allows.
 func (h *head) Write(p []byte) (int, error) {
-	if room := h.limit - h.kept.Len(); len(p) > room {
+	if free := h.limit - h.kept.Len(); len(p) > free {
 		h.over = true
-		h.kept.Write(p[:room])
+		h.kept.Write(p[:free])
 		return len(p), nil
 	}
 	return h.kept.Write(p)

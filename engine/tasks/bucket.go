@@ -72,8 +72,10 @@ func makeAll(root *os.Root, name string, mode fs.FileMode) error {
 	if info, err := root.Stat(name); err == nil && info.IsDir() {
 		return nil
 	}
-	if err := makeAll(root, filepath.Dir(name), mode); err != nil {
-		return err
+	if parent := filepath.Dir(name); parent != name { // that of / is /, which Mkdir refuses
+		if err := makeAll(root, parent, mode); err != nil {
+			return err
+		}
 	}
 	err := root.Mkdir(name, mode.Perm())
 	switch {

@@ -12,7 +12,7 @@ import (
 // Cloud stands for the outside world, which is not part of any transaction: what
 // was asked of it has happened, whether or not its answer arrives.
 type Cloud struct {
-	Full     bool          // no host has room for a server
+	Full     bool          // no host has capacity for a server
 	Mute     bool          // answers about new volumes get lost
 	Patience time.Duration // how long to wait for one; 0 is for ever
 	OnBoot   func()        // called while a server boots

@@ -42,7 +42,7 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
-// noting keeps the size of the largest note.
+// noting keeps the size of the largest levelState.
 type noting struct {
 	flow.Language
 	most int

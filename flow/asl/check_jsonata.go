@@ -145,7 +145,7 @@ func (c *checker) expressions(n *node) {
 	}
 }
 
-// expressionOr is a shape, or in JSONata an expression instead.
+// expressionOr is a valueRule, or in JSONata an expression instead.
 type expressionOr struct{ valueRule }
 
 func (s expressionOr) check(c *checker, n *node) {

@@ -39,7 +39,7 @@ func (statesRule) check(c *checker, n *node) {
 	}
 }
 
-// levelCheck is what a machine, a branch or a processor must be besides a form.
+// levelCheck is what a machine, a branch or a processor must be besides an objectRule.
 // StartAt and States are checked by then.
 type levelCheck struct{}
 

@@ -86,7 +86,7 @@ func (w *interpreter) undone(then *intent) (step, *stateError) {
 	return w.anew(then.due)
 }
 
-// undoFailed is the fault that something could not be undone. It is for a catcher
+// undoFailed is the error that something could not be undone. It is for a catcher
 // that names it, and for no other: what is half undone is no error like others.
 func (w *interpreter) undoFailed(failure *atom.Failure) (step, *stateError) {
 	f := &stateError{name: atom.CodeRevertFailed}

@@ -16,7 +16,7 @@
 // has the path Fork[0]/Pay. Pass, Choice, Succeed and Fail only compute; an
 // answer walks through up to 500 of them and then asks to be asked again.
 //
-// What a machine remembers while it waits is in the notes of its nodes and,
+// What a machine remembers while it waits is in the levelStates of its nodes and,
 // for variables, in the memory of its flows; both are JSON. Whoever starts a run
 // may tell more about it with [Attributes].
 //

@@ -6,14 +6,14 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Tasks that somebody else ends: by the token that .waitForTaskToken hands out,
-// or as a worker of an activity.
+// Tasks that another party ends: a called service by the token of .waitForTaskToken,
+// or a worker of an activity.
 
-// entrusted reports whether a task's attempt waits under a token.
-func (t *task) entrusted() bool { return t.activity || t.pattern == patternToken }
+// isRemote reports whether a task's attempt waits for another party, under a token.
+func (t *task) isRemote() bool { return t.activity || t.pattern == patternToken }
 
-// entrust lets whoever has the attempt's token end it: who was called with the
-// token, or the worker who finds the work under the activity's ARN.
+// dispatchRemote lets the holder of the attempt's token end the attempt. The holder
+// is the called service, or the worker that takes work of the activity's ARN.
 func (w *interpreter) dispatchRemote(spec *flow.Spec) {
 	switch t := w.state.task; {
 	case t.activity:
@@ -25,13 +25,13 @@ func (w *interpreter) dispatchRemote(spec *flow.Spec) {
 
 // newToken begins an attempt with a token of its own.
 func (w *interpreter) newToken() {
-	if t := w.state.task; t.entrusted() || t.starts() && t.pattern != "" {
+	if t := w.state.task; t.isRemote() || t.starts() && t.pattern != "" {
 		w.token, w.ctx, w.ctxQuery = w.ask.Token(), nil, nil
 	}
 }
 
 // taken tells the history that a worker took the work of an activity, or that a
-// task with a token has answered its call; n is the node's note.
+// task with a token has answered its call; n is the node's levelState.
 func (w *interpreter) taken(n *levelState) {
 	t := w.state.task
 	if cause := &w.ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {

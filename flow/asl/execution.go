@@ -24,7 +24,7 @@ type startedExecution struct {
 	Name    string `json:"name"`
 	Machine string `json:"machine"` // ARN, or what the state calls it
 
-	input  atom.Value // nil in notes: the node has it
+	input  atom.Value // nil in a levelState: the node has it
 	flow   string     // the machine's name
 	run    string     // its id; "" is the node's own
 	parsed bool       // it is told as JSON, not as texts that hold JSON
@@ -226,7 +226,7 @@ func (x *startedExecution) succeeded(output atom.Value, begun, now time.Time) at
 	return atom.MustEncode(all)
 }
 
-// failed is the fault of a state whose execution did not succeed, or could not be
+// failed is the error of a state whose execution did not succeed, or could not be
 // started, or was waited for long enough.
 func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *stateError {
 	refused := func(code, what string) *stateError {

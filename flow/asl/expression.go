@@ -36,7 +36,7 @@ func (v *view) document(path *jsonpath.Path) (any, *stateError) {
 	}
 }
 
-// look is decoded with its error as a fault.
+// look is decoded with an error becoming a stateError.
 func (d *jsonValue) look() (any, *stateError) {
 	tree, err := d.decoded()
 	if err != nil {
@@ -125,7 +125,7 @@ func underRoot(path *jsonpath.Path) string {
 	return path.Text()
 }
 
-// pathError gives the fault of a path in a payload template the name that it has
+// pathError gives the error of a path in a payload template the name that it has
 // under the profile.
 func (w *interpreter) pathError(f *stateError) *stateError {
 	f.name, f.also = profiles[w.machine.profile].pathFailure, statesParameterPath

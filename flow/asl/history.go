@@ -149,7 +149,7 @@ func (w *interpreter) succeed(output *jsonValue) {
 	w.growth.End.Note = w.endNote()
 }
 
-// fail ends the level with a fault. Of a level inside, the history is told what
+// fail ends the level with an error. Of a level inside, the history is told what
 // ends with it, unless the execution does: then that is all it is told.
 func (w *interpreter) fail(f *stateError) {
 	w.growth.End = &flow.End{Failure: f.failure()}
@@ -209,7 +209,7 @@ func (w *interpreter) stopped() {
 	w.record(e)
 }
 
-// details returns how events tell a fault.
+// details returns how events tell an error.
 func (f *stateError) details() atom.Value {
 	o := newDetails()
 	f.tell(o)

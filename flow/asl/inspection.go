@@ -47,7 +47,7 @@ const (
 	stages
 )
 
-// An inspection is what a walk notes of a state that is tested.
+// An inspection is what an interpreter notes of a state that is tested.
 type inspection struct {
 	data                [stages]*jsonValue
 	concurrency         *int
@@ -98,7 +98,7 @@ func stagesShown(s *state) []stage {
 	}
 }
 
-// show takes over what the walk has noted.
+// show takes over what the interpreter has noted.
 func (i *Inspection) show(w *interpreter) {
 	i.Input = w.input.encoded()
 	fields := [stages]*atom.Value{

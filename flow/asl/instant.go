@@ -9,7 +9,7 @@ import (
 )
 
 // A Parallel or Map state whose levels only compute, and come to their end in few
-// steps, only computes, too: the walk that enters it goes through them all, with no
+// steps, only computes, too: the interpreter that enters it goes through them all, with no
 // node for it and none for its levels. The history is the same.
 
 // maxInstant is how many states a level may have that is gone through at once: an
@@ -34,7 +34,7 @@ func (s *state) instant() bool {
 	})
 }
 
-// progress is how far a walk has gone through the levels of a state.
+// progress is how far an interpreter has gone through the levels of a state.
 type progress struct {
 	group   *shared
 	count   int    // of the levels
@@ -79,7 +79,7 @@ func (w *interpreter) level(p *progress) (*flow.End, error) {
 	return in.growth.End, err
 }
 
-// between returns what the walk has to remember to go on with the next level.
+// between returns what the interpreter has to remember to go on with the next level.
 func (w *interpreter) between(p *progress) atom.Value {
 	n := w.noted(true)
 	n.through = p

@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A walk answers one question: it goes from state to state as far as it can
-// without waiting for anything.
+// An interpreter answers one question of the engine. It goes from state to state as
+// far as it can without waiting for anything.
 type interpreter struct {
 	machine *Machine
 	ask     *flow.Ask
@@ -33,7 +33,7 @@ type interpreter struct {
 	taking   *takenItem // by a map run, of which the context object tells
 	queries  *querying
 
-	// The visit of a state that the walk is in.
+	// The visit of a state that the interpreter is in.
 	state     *state
 	entered   int64 // number of the event that told of entering it
 	before    int64 // number of the event that one followed from
@@ -62,7 +62,7 @@ type step struct {
 	output   *jsonValue
 	next     *state // nil: the level ends
 	assigned map[string]*jsonValue
-	waits    bool // a node was added: the walk ends here
+	waits    bool // a node was added: the interpreter stops here
 }
 
 // NumbersNodes implements [flow.Numbering].
@@ -172,7 +172,7 @@ func (w *interpreter) resume() error {
 	return nil
 }
 
-// causesOf says what can happen to the states that wait. A walk can be continued
+// causesOf says what can happen to the states that wait. An interpreter can be continued
 // at any state.
 var causesOf = func() (causes [len(kindNames)]map[flow.CauseKind]bool) {
 	for kind := range causes {
@@ -256,9 +256,9 @@ func (w *interpreter) proceed(out step, f *stateError) {
 	}
 }
 
-// settle ends a visit: it leaves the state, or has a fault retried or caught, or
+// settle ends a visit: it leaves the state, or has an error retried or caught, or
 // ends the level with it. It returns the next state, nil behind the last, and
-// its input, nil when the walk is over.
+// its input, nil when the interpreter is done.
 func (w *interpreter) settle(out step, f *stateError) (*state, *jsonValue) {
 	if f != nil {
 		w.tell(f)
@@ -282,7 +282,7 @@ func (w *interpreter) settled(out step, f *stateError) (*state, *jsonValue) {
 	return out.next, out.output
 }
 
-// tell completes the cause of a fault with where it happened, and tells the
+// tell completes the cause of an error with where it happened, and tells the
 // history of an evaluation that failed.
 func (w *interpreter) tell(f *stateError) {
 	if !f.place {

@@ -10,10 +10,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A datum is one JSON value in one of its forms: text, tree for JSONPath, or
-// value for JSONata. Others are made when they are first asked for, and kept.
-// None is ever changed. A datum belongs to one walk, except for constants, which
-// are only read.
+// A jsonValue is one JSON value in one of its forms: text, tree for JSONPath, or
+// value for JSONata. It makes the other forms on first use and keeps them. No form
+// is ever changed. A jsonValue belongs to one interpreter, except for constants,
+// which are only read.
 type jsonValue struct {
 	text     atom.Value
 	tree     any
@@ -28,7 +28,7 @@ func textValue(v atom.Value) *jsonValue         { return &jsonValue{text: v} }
 func treeValue(tree any) *jsonValue             { return &jsonValue{tree: tree, hasTree: true} }
 func queryValue(value jsonata.Value) *jsonValue { return &jsonValue{value: value, hasValue: true} }
 
-// constant returns a datum that any number of walks may share.
+// constant returns a jsonValue that any number of interpreters may share.
 func constant(tree any) *jsonValue {
 	return &jsonValue{text: encode(tree), tree: tree, hasTree: true, constant: true}
 }
@@ -65,7 +65,7 @@ func (d *jsonValue) query() (jsonata.Value, *stateError) {
 	return value, nil
 }
 
-// json returns the text of a datum, nil if it is not there.
+// json returns the text of a jsonValue, nil if it is not there.
 func (d *jsonValue) json() []byte {
 	if d == nil {
 		return nil
@@ -92,15 +92,15 @@ func (d *jsonValue) encoded() atom.Value {
 // tooLarge reports whether the value is beyond what a state may hand on. The text is
 // not made for that where it cannot be.
 func (d *jsonValue) tooLarge() bool {
-	if d.text == nil && d.hasTree && room(d.tree, MaxPayload) >= 0 {
+	if d.text == nil && d.hasTree && bytesLeft(d.tree, MaxPayload) >= 0 {
 		return false
 	}
 	return len(d.encoded())-1 > MaxPayload || d.huge
 }
 
-// room returns what is left of so many bytes when the text of a tree has taken what it
+// bytesLeft returns what is left of so many bytes when the text of a tree has taken what it
 // can take at most; it is negative when that is more.
-func room(tree any, left int) int {
+func bytesLeft(tree any, left int) int {
 	if left < 0 {
 		return left
 	}
@@ -111,19 +111,19 @@ func room(tree any, left int) int {
 		return left - len(v) - len(`,`)
 	case *jsonValue:
 		if v.text == nil && v.hasTree {
-			return room(v.tree, left)
+			return bytesLeft(v.tree, left)
 		}
 		return left - len(v.encoded())
 	case []any:
 		left -= len(`[],`)
 		for _, element := range v {
-			left = room(element, left)
+			left = bytesLeft(element, left)
 		}
 		return left
 	case *jsontext.OrderedMap:
 		left -= len(`{},`)
 		for name, value := range v.All() {
-			left = room(value, left-escaped*len(name)-len(`"":`))
+			left = bytesLeft(value, left-escaped*len(name)-len(`"":`))
 		}
 		return left
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A note is what a level remembers while it waits for the one node it has open.
+// A levelState is what a level remembers while it waits for the one node it has open.
 // It is JSON with short names, so that a person can still read it in the store;
 // values in it are copied as text, never decoded.
 type levelState struct {
@@ -24,7 +24,7 @@ type levelState struct {
 	visits  map[string]int    // "n": how often each state was visited that has nodes and can be again
 	paused  bool              // "w": the node only waits for the state to be begun again
 	intent  *intent           // "u": what is to follow once something is undone
-	through *progress         // "y": how far the walk has gone through the state's levels
+	through *progress         // "y": how far the interpreter has gone through the state's levels
 	child   *startedExecution // "x": the execution that the state has started
 	input   *jsonValue        // "i": the state's raw input; nil when nothing needs it any more
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestManual keeps docs/reference/asl-rules.md equal to the tables. Run it with
-// -update after a change of a rule or a form.
+// -update after a change of a rule or an objectRule.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "docs", "reference", "asl-rules.md")

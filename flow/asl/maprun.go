@@ -101,7 +101,7 @@ func (r *mapRun) heed() {
 	}
 }
 
-// failedAs is the fault of a task that reads or writes for a map run.
+// failedAs is the error of a task that reads or writes for a map run.
 func failedAs(name string, failure *atom.Failure) *stateError {
 	f := taskError(failure, name)
 	if !strings.HasPrefix(f.name, "States.") || f.name == statesTimeout {
@@ -225,7 +225,7 @@ func (r *mapRun) beginRun(input *jsonValue, items int) {
 	r.Items += int64(items)
 }
 
-// giveUp ends the map run with a fault. Results that are to be written still are.
+// giveUp ends the map run with an error. Results that are to be written still are.
 func (r *mapRun) giveUp(f *stateError) {
 	r.tell(f)
 	if r.set.Target == nil {
@@ -247,7 +247,7 @@ func (r *mapRun) giveUp(f *stateError) {
 	r.write()
 }
 
-// end ends the map run: with a fault, or well.
+// end ends the map run: with an error, or well.
 func (r *mapRun) end(f *stateError) {
 	r.tell(f)
 	r.event("MapRunFailed", f.details())

@@ -3,7 +3,7 @@ package asl
 import "github.com/ebbflow/ebb/internal/jsontext"
 
 // A node is a JSON value of a definition together with its place in the text.
-// What a node means is what the checker read from it; its shape says of which
+// What a node means is what the checker read from it; its valueRule says of which
 // type that is.
 type node = jsontext.Node
 

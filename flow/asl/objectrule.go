@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A form is a kind of object of the language: which fields it may have, which it
-// must have, and which exclude each other. The forms are the one place that says
-// which fields are legal (asl.md, table a.2); the checks, the JSON Schema and the
-// manual follow from them.
+// An objectRule is a kind of object of the language: which fields it may have, which
+// it must have, and which exclude each other. Only the objectRules say which fields
+// are legal (asl.md, table a.2). The checks, the JSON Schema and the manual follow
+// from them.
 type objectRule struct {
 	name     string // in the JSON Schema
 	what     string // with its article, for messages
@@ -50,7 +50,7 @@ func (f fields) in(q queryLanguage) []string {
 	return names
 }
 
-// A demand is something that a value must be.
+// A valueCheck is something that a value must be.
 type valueCheck interface {
 	check(c *checker, n *node)
 }

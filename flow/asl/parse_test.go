@@ -311,7 +311,7 @@ func TestParsePointers(t *testing.T) {
 	}
 }
 
-// TestParseBounds shows that hostile definitions are refused in little room.
+// TestParseBounds shows that hostile definitions are refused in little memory.
 func TestParseBounds(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder

@@ -52,7 +52,7 @@ func queryOf(n *node) *query {
 	return q
 }
 
-// evaluate returns what the expression gives. That it gives nothing is a fault.
+// evaluate returns what the expression gives. That it gives nothing is an error.
 func (q *query) evaluate(v *view) (jsonata.Value, *stateError) {
 	if f := v.showStates(q.uses); f != nil {
 		return jsonata.Value{}, f
@@ -76,7 +76,7 @@ func (q *query) evaluate(v *view) (jsonata.Value, *stateError) {
 	return value, nil
 }
 
-// querying is what the queries of a walk are evaluated with, one at a time.
+// querying is what the queries of an interpreter are evaluated with, one at a time.
 type querying struct {
 	env    jsonata.Environment
 	states jsonata.Value
@@ -167,7 +167,7 @@ func (q *query) typed(v *view, want jsonata.Kind) (jsonata.Value, *stateError) {
 	return value, f
 }
 
-// unexpected is the fault of a field whose value is not of the type it should be.
+// unexpected is the error of a field whose value is not of the type it should be.
 func unexpected(at *node, want jsonata.Kind, found *jsonValue) *stateError {
 	value, f := found.query()
 	if f != nil {

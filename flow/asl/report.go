@@ -49,8 +49,8 @@ func (r *report) namef(rule *Rule, m jsontext.Member, fix, format string, args .
 	r.add(rule, m.Value, m.At, fix, fmt.Sprintf(format, args...))
 }
 
-// full reports whether there is no room for another problem with a rule. What it
-// would take long to say of it is then left unsaid.
+// full reports whether the report has reached its limit of problems with a rule.
+// The checker then skips details that are slow to determine.
 func (r *report) full(rule *Rule) bool { return r.count[rule.Severity] >= MaxProblems }
 
 // line returns the line in which a node stands.
@@ -63,7 +63,7 @@ func (r *report) line(rule *Rule, n *node) int {
 }
 
 // didYouMean returns a fix that names what was most likely meant, "" when
-// nothing is near, or when there is no room for another problem.
+// nothing is near, or when the report has reached its limit of problems.
 func (r *report) didYouMean(rule *Rule, name string, candidates []string, spell func(string) string) string {
 	if r.full(rule) {
 		return ""

@@ -41,7 +41,7 @@ func (r *retrier) delay(n int, random func() uint64) time.Duration {
 	return delay
 }
 
-// matchesAny reports whether an entry of ErrorEquals is meant for the fault.
+// matchesAny reports whether an entry of ErrorEquals is meant for the error.
 func (f *stateError) matchesAny(entries []string, p Profile) bool {
 	return slices.ContainsFunc(entries, func(entry string) bool { return f.matches(entry, p) })
 }

@@ -20,7 +20,7 @@ type ruleCase struct {
 // machineOf returns a machine of states, which begins with A.
 func machineOf(states string) string { return `{"StartAt": "A", "States": {` + states + `}}` }
 
-// state returns a machine of one state.
+// inJSONata returns a JSONata machine of one state.
 func inJSONata(state string) string {
 	return `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": ` + state + `}}`
 }

@@ -66,7 +66,7 @@ func (s *schemas) ref(f *objectRule) schema {
 	return s.define(f.name, func() schema { return f.content(s) })
 }
 
-// schema of an object is a reference: forms stand within each other.
+// schema of an object is a reference, because objectRules contain each other.
 func (f *objectRule) schema(s *schemas) schema { return s.ref(f) }
 
 func (f *objectRule) content(s *schemas) schema {

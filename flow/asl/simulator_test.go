@@ -389,7 +389,7 @@ func (s *simulator) work(n *simNode) {
 			name: n.spec.Name, path: n.path(), resource: n.spec.Task, input: n.spec.Input, attempt: n.attempt, timeout: n.spec.Timeout,
 		})
 	}
-	s.entrusted(n, a)
+	s.dispatchRemote(n, a)
 	cause := flow.Cause{Kind: flow.Ended, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
 	switch {
 	case n.spec.Timeout > 0 && (a.never || a.after > n.spec.Timeout):
@@ -416,8 +416,8 @@ func (s *simulator) work(n *simNode) {
 	})
 }
 
-// entrusted tells of the begin of work that others end.
-func (s *simulator) entrusted(n *simNode, a answer) {
+// dispatchRemote records the start of work that another party ends.
+func (s *simulator) dispatchRemote(n *simNode, a answer) {
 	cause := flow.Cause{Kind: flow.Taken, Name: n.spec.Name, Note: n.spec.Note, Attempt: n.attempt}
 	switch {
 	case n.spec.Token == "":

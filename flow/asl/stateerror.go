@@ -30,8 +30,7 @@ const (
 	statesReferencePath     = "States.ReferencePathConflict"
 )
 
-// A fault is why a state failed, as Retry and Catch see it and histories show
-// it.
+// A stateError is why a state failed, as Retry, Catch and histories show it.
 type stateError struct {
 	name  string // the error's name
 	also  string // another name that Retry and Catch may know it by; "" for none
@@ -69,7 +68,7 @@ func limitError(what string) *stateError {
 // interrupted ends the evaluation of what nobody wants any more.
 var interrupted = runtimeError("the evaluation was interrupted")
 
-// taskError returns the fault that a failed task, or a failed child flow, is to
+// taskError returns the error that a failed task, or a failed child flow, is to
 // the language.
 func taskError(failure *atom.Failure, what string) *stateError {
 	if failure == nil {
@@ -111,7 +110,7 @@ func (f *stateError) failure() *atom.Failure {
 	return &atom.Failure{Code: code, Message: f.cause, Bare: f.bare}
 }
 
-// matches reports whether an entry of ErrorEquals is meant for the fault.
+// matches reports whether an entry of ErrorEquals is meant for the error.
 func (f *stateError) matches(entry string, p Profile) bool {
 	switch {
 	case f.name == atom.CodeRevertFailed: // what is half undone is no error like others
@@ -130,7 +129,7 @@ func (f *stateError) matches(entry string, p Profile) bool {
 	return entry == f.name || f.also != "" && entry == f.also
 }
 
-// ends reports whether the fault ends the execution, whatever state it arose in: no
+// ends reports whether the error ends the execution, whatever state it arose in: no
 // level around has a say, and the history tells of its end alone.
 func (f *stateError) ends(p Profile) bool {
 	return f.name == statesRuntime && !profiles[p].allMatchesAll

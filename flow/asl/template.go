@@ -8,7 +8,7 @@ import (
 )
 
 // A payload is a value of a definition in which something may be evaluated. A
-// *datum is one in which nothing is.
+// *jsonValue is one in which nothing is.
 type payload interface {
 	of(v *view) (*jsonValue, *stateError)
 }

@@ -396,7 +396,7 @@ func (w *interpreter) concludeTest(t *StateTest, r *StateTestResult, out step, f
 	}
 }
 
-// rescueTest says what Retry and Catch make of a fault.
+// rescueTest says what Retry and Catch make of an error.
 func (w *interpreter) rescueTest(t *StateTest, r *StateTestResult, f *stateError) (step, *stateError) {
 	details := &r.Inspection.ErrorDetails
 	for i := range w.state.retry {

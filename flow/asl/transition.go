@@ -2,8 +2,8 @@ package asl
 
 import "slices"
 
-// A way leads out of a state: by Next, a rule, Default or a catcher. It says what
-// is handed on, which variables are set and what is next.
+// A transition leads out of a state: by Next, a rule, Default or a catcher. It says
+// what is handed on, which variables are set and what is next.
 type transition struct {
 	next       *state  // nil: the level ends
 	as         string  // what queries call what it leads out with: result, errorOutput or neither
@@ -14,8 +14,8 @@ type transition struct {
 	assign     []variable
 }
 
-// way compiles the way that a state, rule or catcher describes, the field being
-// the one that names the next state.
+// transition compiles the transition that a state, rule or catcher describes. The
+// field is the one that names the next state.
 func (s *state) transition(n *node, field string) transition {
 	return transition{
 		next:       s.level.target(n, field),
@@ -25,7 +25,7 @@ func (s *state) transition(n *node, field string) transition {
 	}
 }
 
-// needsInput reports whether the state's raw input is looked at on the way.
+// needsInput reports whether the state's raw input is looked at by the transition.
 func (o *transition) needsInput() bool {
 	if o.resultPath.path != nil || o.resultPath.none || looksAt(o.output, usesInput) {
 		return true
@@ -33,8 +33,8 @@ func (o *transition) needsInput() bool {
 	return slices.ContainsFunc(o.assign, func(v variable) bool { return looksAt(v.value, usesInput) })
 }
 
-// leave is the data processing at the end of a state. It is given what the way
-// leads out with: the state's result, what was caught, or the input.
+// leave is the data processing at the end of a state. It is given what the
+// transition leads out with: the state's result, what was caught, or the input.
 func (w *interpreter) leave(by *transition, with *jsonValue) (step, *stateError) {
 	v := &view{input: with, walk: w, as: by.as}
 	output := with

@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A shape is what the value of a field looks like: it reports what a value is
-// not, and describes itself as JSON Schema.
+// A valueRule says what the value of a field looks like. It reports what is wrong
+// with a value, and describes itself as JSON Schema.
 type valueRule interface {
 	valueCheck
 	schema(s *schemas) schema

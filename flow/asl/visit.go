@@ -47,7 +47,7 @@ func (w *interpreter) choose() (step, *stateError) {
 	return w.leave(&s.out, v.input)
 }
 
-// failing returns the fault that a Fail state is.
+// failing returns the error that a Fail state is.
 func (w *interpreter) failing() *stateError {
 	spec := w.state.failure
 	name, f := w.failText(spec.err, spec.errPath, "ErrorPath")

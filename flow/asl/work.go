@@ -21,7 +21,7 @@ func (w *interpreter) work() (step, *stateError) {
 	return step{waits: true}, nil
 }
 
-// workSpec returns the node of that name without its name and note, and tells the
+// workSpec returns the node of that name without its name and levelState, and tells the
 // history that it is scheduled.
 func (w *interpreter) workSpec(name string) (flow.Spec, *stateError) {
 	t := w.state.task
@@ -134,7 +134,7 @@ func (w *interpreter) taskFailed(failure *atom.Failure) *stateError {
 	return f
 }
 
-// rescue asks the state's Retry, then its Catch, what is to become of a fault.
+// rescue asks the state's Retry, then its Catch, what is to become of an error.
 func (w *interpreter) rescue(f *stateError) (step, *stateError) {
 	s := w.state
 	for i := range s.retry {
@@ -244,7 +244,7 @@ func splitVisit(name string) (rest, number string) {
 	return name[:i], name[i+1:]
 }
 
-// note returns what the walk has to remember while the state's node runs.
+// note returns what the interpreter has to remember while the state's node runs.
 func (w *interpreter) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
 
 func (w *interpreter) noted(withInput bool) *levelState {

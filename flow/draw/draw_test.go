@@ -52,9 +52,9 @@ func checkout() flow.Node {
 		Link(charge, ship, flow.When(risk, func(r float64) bool { return r < 0.8 }))
 }
 
-// crowds are three atoms that three others wait for.
+// groups are three atoms that three others wait for.
 func groups() flow.Node {
-	return flow.Linear("crowds",
+	return flow.Linear("groups",
 		flow.Unordered("first", does("a"), does("b"), does("c")),
 		flow.Unordered("second", does("d"), does("e"), does("f")),
 	)
@@ -100,7 +100,7 @@ func TestPictures(t *testing.T) {
 		"boot":           boot,
 		"boot-undone":    boot.Coloured(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
 		"checkout":       draw.OfPlan(planOf(t, checkout())),
-		"crowds":         draw.OfPlan(planOf(t, groups())),
+		"groups":         draw.OfPlan(planOf(t, groups())),
 		"single":         draw.OfPlan(planOf(t, does("alone"))),
 		"machine":        machine(),
 		"hostile":        hostile(),
@@ -137,16 +137,16 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// TestCrowdsStaySmall: the edges between two crowds are as many as their atoms,
+// TestGroupsStaySmall: the edges between two groups are as many as their atoms,
 // not as many as their pairs.
-func TestCrowdsStaySmall(t *testing.T) {
+func TestGroupsStaySmall(t *testing.T) {
 	t.Parallel()
 	first, second := flow.Unordered("first"), flow.Unordered("second")
 	for i := range 300 {
 		first.Add(does(fmt.Sprintf("a%d", i)))
 		second.Add(does(fmt.Sprintf("b%d", i)))
 	}
-	v := draw.OfPlan(planOf(t, flow.Linear("crowds", first, second)))
+	v := draw.OfPlan(planOf(t, flow.Linear("groups", first, second)))
 	if len(v.Edges) != 600 || len(v.Nodes) != 601 {
 		t.Errorf("%d nodes, %d edges", len(v.Nodes), len(v.Edges))
 	}

@@ -14,7 +14,7 @@ import (
 
 func traces() map[string]draw.Trace {
 	chain := draw.Trace{Title: `run "r" of long: FAILURE`, Roots: []string{"s99"}}
-	group := draw.Trace{Title: `run "r" of crowd: FAILURE`, Roots: []string{"all"}, Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}}}
+	group := draw.Trace{Title: `run "r" of group: FAILURE`, Roots: []string{"all"}, Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}}}
 	for i := range 100 {
 		s := draw.TraceStep{ID: fmt.Sprint("s", i), State: "SUCCESS"}
 		group.Steps[0].Before = append(group.Steps[0].Before, s.ID)
@@ -41,7 +41,7 @@ func traces() map[string]draw.Trace {
 		},
 		"no step": {Title: `run "r" of f: FAILURE`, Why: "Timeout: the run took longer than 1h"},
 		"chain":   chain,
-		"crowd":   group,
+		"group":   group,
 		"circle": {Title: `run "r" of f: FAILURE`, Roots: []string{"a"}, Steps: []draw.TraceStep{
 			{ID: "a", State: "FAILURE", Before: []string{"b"}}, {ID: "b", State: "SUCCESS", Before: []string{"a"}},
 		}},

@@ -103,7 +103,7 @@ func (w *interpreter) read(e *expression) (any, *stateError) {
 	return e.evaluate(w.ask.Interrupted, input)
 }
 
-// settle ends the innermost action with a result: a fault is first shown to its
+// settle ends the innermost action with a result: an error is first shown to its
 // error handlers.
 func (w *interpreter) settle(r result) step {
 	return func() step {

@@ -31,7 +31,7 @@ type functionCheck struct{}
 func (functionCheck) check(c *checker, n *node) {
 	operation := get(n, "operation")
 	if operation == nil || operation.Kind != jsontext.String || operation.Str == "" {
-		return // said by its form
+		return // its objectRule reports it
 	}
 	switch typeOf(n) {
 	case expressionFunction:

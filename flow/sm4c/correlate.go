@@ -9,14 +9,14 @@ import (
 // A run is found by the values of its correlations: they are labels of the run, set
 // in the commit that changes them, as long as the run lasts.
 
-// known is what correlations depend on, as it was when the walk began.
+// known is what correlations depend on, as it was when the interpreter started.
 type known struct {
 	data  *jsonValue
 	keys  map[string]string
 	until func() bool // see [flow.Ask.Interrupted]
 }
 
-// noteKnown keeps what the run's memory was before the walk changes it.
+// noteKnown keeps what the run's memory was before the interpreter changes it.
 func (w *interpreter) noteKnown() {
 	w.before = known{w.run.data, maps.Clone(w.run.keys), w.ask.Interrupted}
 }

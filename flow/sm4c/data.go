@@ -5,9 +5,9 @@ import (
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
-// A datum is one JSON value in either of its forms, text and tree; the other is
-// made when it is first asked for, and kept. Neither is ever changed. A datum
-// belongs to one walk.
+// A jsonValue is one JSON value in one of its forms, text and tree. It makes the
+// other form on first use and keeps it. Neither is ever changed. A jsonValue belongs
+// to one interpreter.
 type jsonValue struct {
 	json    []byte
 	tree    any
@@ -60,7 +60,7 @@ func (d *jsonValue) encoded() (atom.Value, *stateError) {
 }
 
 // evaluate runs an expression that reads: no output is null, and more than one a
-// fault.
+// error.
 func (e *expression) evaluate(until func() bool, input any, variables ...any) (any, *stateError) {
 	result, f := e.run(until, input, variables...)
 	return result.Value, f

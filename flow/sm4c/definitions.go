@@ -93,7 +93,7 @@ func (d *definitions) add(c *checker, k kind, n *node, from source) {
 	}
 	n.Means = def
 	if def.name == "" {
-		return // its form says so
+		return // its objectRule reports it
 	}
 	folded := strings.ToLower(def.name)
 	if other := d.folded[folded]; other != nil {

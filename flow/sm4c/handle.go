@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// handle shows a fault of the innermost action to its error handlers. The first
+// handle shows an error of the innermost action to its error handlers. The first
 // whose condition holds says what becomes of it: the action is tried again, or
 // its result is null; without one, or when the retries are used up, the action
 // fails (decision 22).

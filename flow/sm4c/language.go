@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// A walk answers one question: it goes on as far as it can without waiting for
-// anything.
+// An interpreter answers one question of the engine. It goes on as far as it can
+// without waiting for anything.
 type interpreter struct {
 	machine *Machine
 	ask     *flow.Ask

@@ -8,10 +8,9 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A form is a kind of object of the language: which attributes it has, which of
-// them it must have, and what else is demanded of it. The forms are the one place
-// that says which attributes there are; the checks, the JSON Schema and the manual
-// follow from them.
+// An objectRule is a kind of object of the language: which attributes it has, which
+// of them it must have, and what else it must be. Only the objectRules say which
+// attributes there are. The checks, the JSON Schema and the manual follow from them.
 type objectRule struct {
 	name       string // in the JSON Schema
 	what       string // with its article, for messages
@@ -34,13 +33,13 @@ func (a attributes) with(others ...attributes) attributes {
 
 func (a attributes) names() []string { return slices.Sorted(maps.Keys(a)) }
 
-// A demand is something that a value must be.
+// A valueCheck is something that a value must be.
 type valueCheck interface {
 	check(c *checker, n *node)
 }
 
-// A shape is what the value of an attribute looks like: it reports what a value
-// is not, and describes itself as JSON Schema.
+// A valueRule says what the value of an attribute looks like. It reports what is
+// wrong with a value, and describes itself as JSON Schema.
 type valueRule interface {
 	valueCheck
 	schema(s *schemas) schema

@@ -44,7 +44,7 @@ func (s *schemas) define(name string, content func() schema) schema {
 	return schema{"$ref": "#/definitions/" + name}
 }
 
-// schema of an object is a reference: forms stand within each other.
+// schema of an object is a reference, because objectRules contain each other.
 func (f *objectRule) schema(s *schemas) schema {
 	return s.define(f.name, func() schema {
 		properties := schema{}

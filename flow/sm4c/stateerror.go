@@ -23,7 +23,7 @@ const (
 // maxMessage is how many bytes an expression can say about its failure.
 const maxMessage = 32 << 10
 
-// A fault is why an action, or a machine, failed.
+// A stateError is why an action, or a machine, failed.
 type stateError struct {
 	code    string
 	typ     string // "": the code
@@ -44,7 +44,7 @@ func expressionError(format string, args ...any) *stateError {
 	return f
 }
 
-// object is the fault as error handlers see it. The names in capitals are those
+// object is the error as error handlers see it. The names in capitals are those
 // of .NET, which definitions for the original engine use.
 func (f *stateError) object(attempt int) map[string]any {
 	o := map[string]any{}
@@ -81,7 +81,7 @@ func (f *stateError) failure() *atom.Failure {
 	return failure
 }
 
-// storedError returns a fault from the form in which another flow of the run
+// storedError returns an error from the form in which another flow of the run
 // stored it.
 func storedError(failure *atom.Failure) *stateError {
 	f := &stateError{code: failure.Code, message: failure.Message, members: detailsOf(failure)}
@@ -97,7 +97,7 @@ func storedError(failure *atom.Failure) *stateError {
 	return f
 }
 
-// functionError returns the fault that a failed task is.
+// functionError returns the error that a failed task is.
 func functionError(failure *atom.Failure) *stateError {
 	f := &stateError{code: CodeFunction, typ: failure.Code, message: failure.Message, members: detailsOf(failure)}
 	if f.typ == "" || failure.Bare {
@@ -106,7 +106,7 @@ func functionError(failure *atom.Failure) *stateError {
 	return f
 }
 
-// subflowError returns the fault that the failed run of a subflow is.
+// subflowError returns the error that the failed run of a subflow is.
 func subflowError(name string, failure *atom.Failure) *stateError {
 	f := newError(CodeSubflow, "the subflow %s failed: %s", quote(name), failure.Message)
 	if failure.Code == atom.CodeNoFlow {

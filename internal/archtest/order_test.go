@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// rooms is the one-way order of the house: a room imports itself and what stands to its left.
-var rooms = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples", "bench"}
+// packages is the import order: a package imports itself and the packages to its left. Each stands for all packages below it, too.
+var packages = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples", "bench"}
 
 // internalUsers says which folders may import each package below internal/.
-// Such a package serves rooms and imports none.
+// Such a package imports none of the packages in the import order.
 var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                                                                   // tests only
 	"internal/clip":         {"atom", "flow/asl", "engine"},                                                                       // texts that are cut off
@@ -72,10 +72,10 @@ func TestImportOrder(t *testing.T) {
 
 // place returns an error for a package that no table knows.
 func place(pkg string) error {
-	if _, known := internalUsers[pkg]; known || roomOf(pkg) >= 0 {
+	if _, known := internalUsers[pkg]; known || orderOf(pkg) >= 0 {
 		return nil
 	}
-	return fmt.Errorf("package %s stands in no room: add it to the tables of internal/archtest/order_test.go", pkg)
+	return fmt.Errorf("package %s has no place in the import order: add it to the tables of internal/archtest/order_test.go", pkg)
 }
 
 // mayImport returns nil if package from may import package to, both given as folders.
@@ -88,27 +88,27 @@ func mayImport(from, to string) error {
 		}
 		return fmt.Errorf("%s imports %s, which is for %v only", from, to, internalUsers[to])
 	}
-	left, right := roomOf(from), roomOf(to)
+	left, right := orderOf(from), orderOf(to)
 	switch {
 	case left < 0:
-		return fmt.Errorf("%s imports %s: a package below internal/ imports no room", from, to)
+		return fmt.Errorf("%s imports %s: a package below internal/ imports no package of the import order", from, to)
 	case right < 0:
-		return fmt.Errorf("%s imports %s, which stands in no room", from, to)
+		return fmt.Errorf("%s imports %s, which has no place in the import order", from, to)
 	case right > left:
-		return fmt.Errorf("%s imports %s: %s stands to the right of %s", from, to, rooms[right], rooms[left])
-	case right == left && rooms[left] != "cmd" && !within(from, to) && !strings.Contains(to, "/internal/"):
-		return fmt.Errorf("%s imports %s: inside a room a package imports the one it stands in, not its neighbours or what stands in it", from, to)
+		return fmt.Errorf("%s imports %s: %s stands to the right of %s", from, to, packages[right], packages[left])
+	case right == left && packages[left] != "cmd" && !within(from, to) && !strings.Contains(to, "/internal/"):
+		return fmt.Errorf("%s imports %s: a subpackage imports its parent, and a package imports neither its siblings nor its own subpackages", from, to)
 	}
 	return nil
 }
 
-// roomOf returns the place of a package's room in the order, or -1.
-func roomOf(pkg string) int {
-	room, _, _ := strings.Cut(pkg, "/")
-	return slices.Index(rooms, room)
+// orderOf returns the place of a package, or of the package above it, in the import order, or -1.
+func orderOf(pkg string) int {
+	top, _, _ := strings.Cut(pkg, "/")
+	return slices.Index(packages, top)
 }
 
-// TestMayImport shows that the judge can say no.
+// TestMayImport shows that mayImport refuses what the order forbids.
 func TestMayImport(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// pureRooms are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
-var pureRooms = []string{
+// purePackages are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
+var purePackages = []string{
 	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/visible", "internal/redact",
 	"engine/internal/scheduler", "internal/cron",
 }
@@ -45,12 +45,12 @@ var impureNames = map[string][]string{
 	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause", "AfterFunc"},
 }
 
-// TestPureRooms reads the non-test code of the pure rooms.
-func TestPureRooms(t *testing.T) {
+// TestPurePackages reads the non-test code of the pure packages.
+func TestPurePackages(t *testing.T) {
 	t.Parallel()
-	for _, room := range pureRooms {
+	for _, folder := range purePackages {
 		files := 0
-		walk(t, room, func(name string) {
+		walk(t, folder, func(name string) {
 			if isCode(name) {
 				files++
 				for _, fault := range impurities(t, name, nil) {
@@ -59,7 +59,7 @@ func TestPureRooms(t *testing.T) {
 			}
 		})
 		if files == 0 {
-			t.Errorf("pure room %s has no code: has it moved?", room)
+			t.Errorf("pure package %s has no code: has it moved?", folder)
 		}
 	}
 }
@@ -95,10 +95,10 @@ func impurities(t *testing.T, name string, source any) []string {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			report(n, "a pure room starts no goroutine: let the engine's driver do it")
+			report(n, "a pure package starts no goroutine: let the engine's driver do it")
 		case *ast.SelectorExpr:
 			if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(watched[pkg.Name], n.Sel.Name) {
-				report(n, "a pure room does not use %s.%s: take the time as an argument", pkg.Name, n.Sel.Name)
+				report(n, "a pure package does not use %s.%s: take the time as an argument", pkg.Name, n.Sel.Name)
 			}
 		}
 		return true
@@ -117,7 +117,7 @@ func impureImport(folder, imported string) string {
 				return ""
 			}
 		}
-		return fmt.Sprintf("pure room %s imports %s, which outsideImports does not list", folder, imported)
+		return fmt.Sprintf("pure package %s imports %s, which outsideImports does not list", folder, imported)
 	}
 	if _, pure := pureImports[imported]; pure {
 		return ""
@@ -127,13 +127,13 @@ func impureImport(folder, imported string) string {
 	}
 	for _, impure := range impureImports {
 		if within(imported, impure) {
-			return fmt.Sprintf("pure room %s imports %s, which reaches outside", folder, imported)
+			return fmt.Sprintf("pure package %s imports %s, which reaches outside", folder, imported)
 		}
 	}
 	return ""
 }
 
-// TestImpurities shows that the judge can say no.
+// TestImpurities shows that impurities finds what is not pure.
 func TestImpurities(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -151,7 +151,7 @@ func TestImpurities(t *testing.T) {
 		{"fsm in flow", "flow", `import "github.com/looplab/fsm"`, 1},
 		{"a type by name", "atom", `import "database/sql"; type tx = *sql.Tx`, 0},
 		{"a type by name, elsewhere", "flow", `import "database/sql"; type tx = *sql.Tx`, 1},
-		{"own room", "flow", `import "github.com/ebbflow/ebb/atom"`, 0},
+		{"own package", "flow", `import "github.com/ebbflow/ebb/atom"`, 0},
 	} {
 		got := impurities(t, c.folder+"/x.go", "package p; "+c.source)
 		if len(got) != c.want {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// any stands in records for what differs from run to run.
+// wildcard stands in records for what differs from run to run.
 const wildcard = "«any»"
 
 // decoded returns the value of a JSON text, nil for none.

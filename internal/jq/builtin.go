@@ -55,7 +55,7 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 	add(builtin{args: []argument{outputs(costOrder), filter}}, `jn/2 yn/2`)
 	// Those that emit any number of outputs, or call themselves.
 	add(builtin{grows: true}, `while/2 until/2 repeat/1 limit/2 skip/2 nth/2 recurse/1 recurse/2 combinations/0 combinations/1 walk/1`)
-	// Those that look at each element, member or letter of their input.
+	// Those that look at each element, member or character of their input.
 	add(builtin{in: costFlat}, `length/0 utf8bytelength/0 keys/0 reverse/0 ltrim/0 rtrim/0 trim/0 implode/0 ascii_downcase/0
 		ascii_upcase/0 map/1 map_values/1 to_entries/0 all/0 any/0 all/1 any/1 mktime/0`)
 	add(builtin{in: costFlat}, `all/2 any/2`)

@@ -28,7 +28,7 @@ type cost int
 const (
 	_             cost = iota
 	costFlat           // it looks at each element, member or byte
-	costText           // it looks at each letter, if it is a text
+	costText           // it looks at each character, if it is a text
 	costDeep           // it looks at all that is in it
 	costPaths          // it lists paths of all that is in it
 	costExplode        // it makes an array of a text
@@ -101,7 +101,7 @@ func (m *meter) input(c cost, v any) error {
 		}
 		return err
 	case costExplode:
-		return m.room(length(v) * scalarSize)
+		return m.reserve(length(v) * scalarSize)
 	case costTranspose:
 		return m.table(v)
 	case costDigits:
@@ -125,8 +125,8 @@ func (m *meter) input(c cost, v any) error {
 	}
 }
 
-// room charges for making something of a size.
-func (m *meter) room(size int) error {
+// reserve charges for making something of a size.
+func (m *meter) reserve(size int) error {
 	if size > MaxSize || size < 0 {
 		return errSize
 	}
@@ -149,7 +149,7 @@ func (m *meter) table(v any) error {
 	for _, row := range rows {
 		longest = max(longest, length(row))
 	}
-	return m.room((len(rows) + longest) * (longest + 1) * scalarSize)
+	return m.reserve((len(rows) + longest) * (longest + 1) * scalarSize)
 }
 
 // digits refuses texts with numbers that take long to read.
@@ -167,7 +167,7 @@ func (m *meter) digits(v any) error {
 			return errDigits
 		}
 	}
-	return m.room(len(text) * 8)
+	return m.reserve(len(text) * 8)
 }
 
 // index refuses indexes far beyond what arrays have.
@@ -203,14 +203,14 @@ func (m *meter) path(v any) error {
 
 // join charges for a text between elements.
 func (m *meter) join(in, separator any) error {
-	return m.room(length(in) * length(separator))
+	return m.reserve(length(in) * length(separator))
 }
 
 // product charges for comparing each part of one value with each of another.
 func (m *meter) product(in, arg any) error {
 	for _, v := range [...]any{in, arg} {
-		if text, ok := v.(string); ok { // it is taken apart into its letters, and as many places may be found
-			if err := m.room(2 * len(text) * scalarSize); err != nil {
+		if text, ok := v.(string); ok { // gojq splits it into characters, and may find as many places
+			if err := m.reserve(2 * len(text) * scalarSize); err != nil {
 				return err
 			}
 		}
@@ -243,7 +243,7 @@ func (m *meter) operands(op gojq.Operator, left, right any) error {
 		return m.multiple(left, right)
 	case gojq.OpDiv:
 		if text, ok := left.(string); ok {
-			return m.room(len(text) * scalarSize)
+			return m.reserve(len(text) * scalarSize)
 		}
 	default: // a comparison
 		if isContainer(left) && isContainer(right) {
@@ -268,12 +268,12 @@ func (m *meter) sum(left, right any) error {
 	switch left := left.(type) {
 	case string:
 		if right, ok := right.(string); ok {
-			return m.room(len(left) + len(right))
+			return m.reserve(len(left) + len(right))
 		}
 	case []any:
-		return m.room((len(left) + length(right)) * scalarSize)
+		return m.reserve((len(left) + length(right)) * scalarSize)
 	case map[string]any:
-		return m.room((len(left) + length(right)) * memberSize)
+		return m.reserve((len(left) + length(right)) * memberSize)
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (m *meter) multiple(left, right any) error {
 			if n*float64(len(left)) > MaxSize {
 				return errSize
 			}
-			return m.room(int(n * float64(len(left))))
+			return m.reserve(int(n * float64(len(left))))
 		}
 	case map[string]any:
 		return m.bothDeep(left, right)

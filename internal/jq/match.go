@@ -52,7 +52,7 @@ func (m *meter) match(text, pattern, flags string, testing bool) (any, error) {
 		most = -1
 	}
 	found := r.all(text, most)
-	if err := m.room(len(found) * 8 * memberSize * (1 + r.NumSubexp())); err != nil {
+	if err := m.reserve(len(found) * 8 * memberSize * (1 + r.NumSubexp())); err != nil {
 		return nil, err
 	}
 	return r.describe(text, found), nil

@@ -29,7 +29,7 @@ func shown(v any) string {
 	return string(text)
 }
 
-// outputs runs a compiled program and shows what comes out.
+// listed runs a compiled program and shows its outputs.
 func listed(outputs gojq.Iter) string {
 	var all []string
 	for {
@@ -115,7 +115,7 @@ func TestLikeGojq(t *testing.T) {
 	}
 }
 
-// bombs would take very long, or very much room.
+// bombs would take very long, or very much memory.
 var bombs = []string{
 	`range(1e12)`, `[range(1e12)]`, `last(range(1e12))`, `[limit(1e12; repeat(1))]`, `"x" * 600000000`, `600000000 * "x"`, `"x" * 1e300`, `. as $x | "x" * ($x | length | . * 1e9)`, `def f: f; f`, `def f: 1 + f; f`, `def f: [f]; f`,
 	`def f: (., f); [f]`, `[repeat("x")]`, `[recurse([.])]`, `reduce range(1e9) as $i (0; . + $i)`, `reduce range(100) as $i ("x"; . + .)`, `reduce range(100) as $i ("x"; . * 2)`,
@@ -160,9 +160,9 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestLettersCount shows that the room for the letters of a text counts where a text is
-// taken apart to look for another one.
-func TestLettersCount(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
+// TestCharactersCount shows that the memory for the characters of a text counts where
+// gojq splits the text to search for another one.
+func TestCharactersCount(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
 	for _, name := range []string{"indices", "index", "rindex"} {
 		for size, works := range map[int]bool{100_000: true, 4_000_000: false} {
 			p, err := Compile(fmt.Sprintf(`("x" * %d) | %s("y")`, size, name))
@@ -174,7 +174,7 @@ func TestLettersCount(t *testing.T) { //nolint:paralleltest // it looks at what 
 			_, err = p.Run(nil)
 			runtime.ReadMemStats(&after)
 			if got := (after.TotalAlloc - before.TotalAlloc) >> 20; (err == nil) != works || got > 64 {
-				t.Errorf("%s in %d letters: %v, with %d MiB", name, size, err, got)
+				t.Errorf("%s in %d characters: %v, with %d MiB", name, size, err, got)
 			}
 		}
 	}

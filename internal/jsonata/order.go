@@ -80,23 +80,22 @@ func (r *run) sort(values *array, behind func(a, b any) (bool, error)) (*array, 
 	return &array{items: items, extent: values.extent, tuples: values.tuples, sequence: values.tuples}, nil
 }
 
-// mergeSort sorts items with the help of room for as many. The order in which it
-// compares is that of the reference implementation, for a comparison may be a
-// function that somebody wrote.
-func (r *run) mergeSort(items, room []any, behind func(a, b any) (bool, error)) ([]any, error) {
+// mergeSort sorts items with a buffer of the same length. It compares in the order
+// of the reference implementation, because a comparison may be a user's function.
+func (r *run) mergeSort(items, buffer []any, behind func(a, b any) (bool, error)) ([]any, error) {
 	if len(items) <= 1 {
 		return items, nil
 	}
 	middle := len(items) / 2
-	left, err := r.mergeSort(items[:middle], room[:middle], behind)
+	left, err := r.mergeSort(items[:middle], buffer[:middle], behind)
 	if err != nil {
 		return nil, err
 	}
-	right, err := r.mergeSort(items[middle:], room[middle:], behind)
+	right, err := r.mergeSort(items[middle:], buffer[middle:], behind)
 	if err != nil {
 		return nil, err
 	}
-	merged := room[:0]
+	merged := buffer[:0]
 	for len(left) > 0 && len(right) > 0 {
 		if r.work(1); r.broken != nil {
 			return nil, r.broken

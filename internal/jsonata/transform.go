@@ -25,9 +25,9 @@ func (n *transformNode) apply(r *run, v any, env *frame) (any, error) {
 	if err != nil || found == nil {
 		return copied, err
 	}
-	room := MaxSize
+	left := MaxSize
 	for _, match := range wrapped(found).items {
-		if err := n.change(r, match, &room, env); err != nil {
+		if err := n.change(r, match, &left, env); err != nil {
 			return nil, err
 		}
 	}
@@ -35,8 +35,8 @@ func (n *transformNode) apply(r *run, v any, env *frame) (any, error) {
 	return copied, r.failed(nil)
 }
 
-// change updates one object in place. All that is put in must fit into the room.
-func (n *transformNode) change(r *run, match any, room *int, env *frame) error {
+// change updates one object in place. The members that it adds must fit into left bytes.
+func (n *transformNode) change(r *run, match any, left *int, env *frame) error {
 	o, isObject := match.(*object)
 	update, err := r.evaluate(n.update, match, env)
 	if err != nil {
@@ -47,7 +47,7 @@ func (n *transformNode) change(r *run, match any, room *int, env *frame) error {
 		return &fault{code: "T2011", at: n.update.common().at, placed: true, value: update}
 	}
 	if ok && isObject {
-		if *room -= sizeOf(members); *room < 0 {
+		if *left -= sizeOf(members); *left < 0 {
 			r.stop(errSize)
 		}
 		for i, name := range members.names {

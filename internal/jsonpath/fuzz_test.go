@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, spelling := range []string{path.String(), path.Normalised()} {
 			if len(spelling) > MaxLength {
-				continue // brackets and quotes take room
+				continue // brackets and quotes take space
 			}
 			again, err := Parse(spelling)
 			if err != nil {

@@ -20,7 +20,7 @@ type Node struct {
 	Key    string // in an object: under which name
 	Index  int    // in an array: at which place
 
-	Means any // room for what a reader of the nodes made of it
+	Means any // what a reader of the nodes made of it
 }
 
 // A Member is one name and value of an object.

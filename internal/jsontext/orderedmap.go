@@ -22,8 +22,8 @@ type field struct {
 // fewFields is up to how many members are looked through rather than looked up.
 const fewFields = 8
 
-// NewOrderedMap returns an object with room for some members.
-func NewOrderedMap(room int) *OrderedMap { return &OrderedMap{fields: make([]field, 0, room)} }
+// NewOrderedMap returns an object with capacity for some members.
+func NewOrderedMap(capacity int) *OrderedMap { return &OrderedMap{fields: make([]field, 0, capacity)} }
 
 // OrderedMapOf returns an object of names and values in turn.
 func OrderedMapOf(pairs ...any) *OrderedMap {

@@ -2,7 +2,7 @@ package memorybudget
 
 import "runtime/metrics"
 
-// The metrics that make up live memory: what the last collection found alive, and what
+// names are the metrics that make up live memory: what the last collection found alive, and what
 // the runtime needs for it. Garbage, and memory that is kept for later, does not count.
 var names = [...]string{
 	"/gc/heap/live:bytes",

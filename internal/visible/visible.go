@@ -106,7 +106,7 @@ func hidden(text string) int {
 	return -1
 }
 
-// isVisible reports whether a reader sees the character, or the room that it takes.
+// isVisible reports whether a reader sees the character, or the space that it takes.
 func isVisible(r rune) bool {
 	return (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

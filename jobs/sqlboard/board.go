@@ -148,7 +148,7 @@ func (b *Board) Release(ctx context.Context, id string) error {
 	return refused(b.store.EndJob(ctx, storage.JobEnd{Job: id, State: states.JobUnclaimed}))
 }
 
-// Cancel ends a job that nobody has claimed.
+// Cancel ends an unclaimed job.
 func (b *Board) Cancel(ctx context.Context, id, why string) error {
 	return refused(b.store.EndJob(ctx, storage.JobEnd{
 		Job: id, State: states.JobComplete, Failure: &atom.Failure{Code: atom.CodeCancelled, Message: why},

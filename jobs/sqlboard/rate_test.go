@@ -40,7 +40,7 @@ func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 			}
 			var waiting []jobs.Job
 			var got []claimed
-			room := func(flow string) bool {
+			fits := func(flow string) bool {
 				for _, of := range []string{flow, ""} {
 					l, is := rates[of]
 					n := 0
@@ -71,7 +71,7 @@ func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 					}
 					var want, have []string
 					waiting = slices.DeleteFunc(waiting, func(j jobs.Job) bool {
-						if len(want) == limit || !room(j.Flow) {
+						if len(want) == limit || !fits(j.Flow) {
 							return false
 						}
 						want, got = append(want, j.ID), append(got, claimed{j.Flow, time.Now()})

@@ -10,10 +10,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+// An arrivalTracker remembers which messages a caller of RunsWithMessages could see.
 // On a server messages have no number that tells which came later: of two
-// transactions the one that began first may commit last. What is new since
-// somebody looked is what he could not see then. So what he could see is
-// remembered, under the number that he was given to ask with.
+// transactions the one that began first may commit last. The new messages are those
+// that the caller could not see last time. So the tracker stores the snapshot of each
+// call, under the number that the call returned.
 type arrivalTracker struct {
 	mu    sync.Mutex
 	given int64
@@ -45,7 +46,7 @@ func (r *arrivalTracker) since(ctx context.Context, s *Store, since int64) (chan
 	var sees string
 	var messages []storage.Arrival
 	err = s.view(ctx, func(r *session) error {
-		if err := r.get(ctx, &sees, r.dialect.rang); err != nil {
+		if err := r.get(ctx, &sees, r.dialect.lastVisible); err != nil {
 			return err
 		}
 		return r.all(ctx, &messages, serverChanged, from, saw, s.owner.ID)

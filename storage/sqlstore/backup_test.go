@@ -79,7 +79,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestVacuum gives the room of purged runs back, and nothing else.
+// TestVacuum gives the space of purged runs back, and nothing else.
 func TestVacuum(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

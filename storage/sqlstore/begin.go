@@ -34,7 +34,7 @@ type claimed struct {
 }
 
 func claimedOf(row *runRow) *claimed {
-	return &claimed{n: row.N, bucket: row.Lane, rest: row.ending(), has: row.Has, recent: row.Recent}
+	return &claimed{n: row.N, bucket: row.Bucket, rest: row.ending(), has: row.Has, recent: row.Recent}
 }
 
 func (c *claims) put(id string, is *claimed) {
@@ -76,8 +76,8 @@ func (c *claims) drop(id string) {
 
 const takeRun = `UPDATE runs SET fence = fence + 1, claim = ?, owner = ?, due = ?, trial = trial - trial % 2 + ? WHERE n = ?`
 
-// take raises the fence of a run that nobody alive owns, for the owner, who may
-// be nobody. The row is changed likewise. When it had a dead owner, all that the
+// take raises the fence of a run without a live owner, for the new owner, which may
+// be none. The row is changed likewise. When it had a dead owner, all that the
 // dead one had is freed, and its lock is returned, to be removed after the commit.
 func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string, trial storage.Trial) (dead *filelock.Lock, err error) {
 	if row.Owner != "" {
@@ -192,7 +192,7 @@ func (s *Store) begin(ctx context.Context, run string, limited bool, trial stora
 				return err
 			}
 			if limited && row.Owner == "" {
-				if err := admit(ctx, w, run, row.N, row.Lane); err != nil {
+				if err := admit(ctx, w, run, row.N, row.Bucket); err != nil {
 					return err
 				}
 			}
@@ -245,7 +245,7 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 
 const releaseRun = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND wakeups = ?`
 
-// Release lets go of the run.
+// Release gives up the run.
 func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	return s.update(ctx, &write{
 		runs: []string{claim.Run},
@@ -272,7 +272,7 @@ func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64,
 	})
 }
 
-// Step takes a run that nobody owns through one event.
+// Step takes a run without an owner through one event.
 func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	var dead *filelock.Lock
 	err := s.update(ctx, &write{

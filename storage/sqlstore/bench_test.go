@@ -131,7 +131,7 @@ func BenchmarkCommitMany(b *testing.B) {
 	}
 }
 
-// BenchmarkBegin takes a run of a hundred atoms over and lets go of it.
+// BenchmarkBegin takes a run of a hundred atoms over and releases it.
 func BenchmarkBegin(b *testing.B) {
 	store := openBench(b)
 	s := newStepper(b, store, "a")
@@ -153,9 +153,9 @@ func BenchmarkBegin(b *testing.B) {
 	}
 }
 
-// BenchmarkRang is an owner of 10,000 runs who asks which were rung when one
-// was, beside as many runs of nobody that have messages.
-func BenchmarkRang(b *testing.B) {
+// BenchmarkRunsWithMessages has an owner of 10,000 runs ask which have new messages
+// when one has, beside as many runs without an owner that have messages.
+func BenchmarkRunsWithMessages(b *testing.B) {
 	const runs = 10_000
 	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": storage.Memory()} {
 		b.Run(name, func(b *testing.B) {

@@ -94,7 +94,7 @@ func TestServerClockForward(t *testing.T) {
 			t.Fatalf("Begin of a run that another has: %v", err)
 		}
 	}
-	soon(t, "the keeper knows the server's clock", func() bool { return watcher.ServerNow().After(time.Unix(0, 0)) })
+	soon(t, "the lease renewer knows the server's clock", func() bool { return watcher.ServerNow().After(time.Unix(0, 0)) })
 	postgrestest.SetClock(t, dsn, time.Hour)
 	for range 5 {
 		look()

@@ -96,7 +96,7 @@ type columnPlan struct{}
 
 var errNoColumn = errors.New("sqlstore: not a column")
 
-// Encode implements pgtype.EncodePlan. The first column makes room for all.
+// Encode implements pgtype.EncodePlan. The first column allocates space for all.
 func (columnPlan) Encode(value any, buf []byte) ([]byte, error) {
 	c, is := value.(column)
 	if !is {

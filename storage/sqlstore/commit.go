@@ -81,7 +81,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		},
 		runs: locks,
 		then: func() {
-			if c.crowded { // there may be a place now
+			if c.freesPlace { // there may be a place now
 				one.arrivals = moves
 			}
 			switch {
@@ -130,9 +130,9 @@ type commit struct {
 	has    parts // in which tables there may be atoms
 	turn   flush
 
-	before  bool                  // it was committed before
-	crowded bool                  // its end makes room, as limits count it
-	limited *storage.LimitedError // why a run was made and no more
+	before     bool                  // it was committed before
+	freesPlace bool                  // the commit releases a run that limits count
+	limited    *storage.LimitedError // why a run was made and no more
 }
 
 const selectNewest = `SELECT o.n, coalesce(r.bucket, 0) AS bucket, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
@@ -142,8 +142,8 @@ func (c *commit) look(ctx context.Context, w *session) error {
 	newest := c.known
 	if newest == nil {
 		var row struct {
-			N, Lane int64
-			Recent  []byte
+			N, Bucket int64
+			Recent    []byte
 		}
 		if err := w.hold(ctx, c.claim.Run); err != nil {
 			return err
@@ -151,10 +151,10 @@ func (c *commit) look(ctx context.Context, w *session) error {
 		if err := w.get(ctx, &row, selectNewest, c.claim.Run); err != nil {
 			return notFound(err, "run", c.claim.Run)
 		}
-		newest = &claimed{n: row.N, bucket: row.Lane, has: hasAtoms | hasSettled, recent: row.Recent}
+		newest = &claimed{n: row.N, bucket: row.Bucket, has: hasAtoms | hasSettled, recent: row.Recent}
 	}
 	c.n, c.bucket, c.has = newest.n, newest.bucket, newest.has
-	c.crowded = c.bucket != 0 && c.cp.Head.Release
+	c.freesPlace = c.bucket != 0 && c.cp.Head.Release
 	var err error
 	c.turn, err = newest.recent.turn(&w.scratch, c.cp)
 	return err
@@ -196,7 +196,7 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
 		return err
 	}
-	c.crowded = len(w.limits) > 0 && c.cp.Head.Release
+	c.freesPlace = len(w.limits) > 0 && c.cp.Head.Release
 	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, 0)
 	return err
 }

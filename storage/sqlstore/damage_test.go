@@ -35,7 +35,7 @@ func filled(t *testing.T) []byte {
 const page = 4096
 
 // TestTruncated cuts the database off: that is never taken for all there is. At least a
-// page is missing, as the end of a page may be free room.
+// page is missing, as the end of a page may be unused space.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	whole, rng := filled(t), dice(t)

@@ -11,34 +11,34 @@ import (
 // them, with ? or ?1 where their arguments go; what is about more than statements
 // is in the files that are named after one of the two databases.
 type dialect struct {
-	driver   string                    // under which database/sql knows it
-	spell    func(query string) string // what is given to the database
-	write    string                    // begins a transaction that writes
-	view     string                    // begins one that only reads, all of it of one moment
-	clock    string                    // asks for the database's time, in microseconds; "" where all share the machine's
-	locks    bool                      // writers are not alone: rows that are read to be written are locked first
-	posts    bool                      // statements can be sent together, see session.post
-	share    string                    // keeps limits as they are until the transaction ends; "" where writers are alone
-	alter    string                    // waits for those who keep them so, and keeps others from it
-	numbers  string                    // asks for so many numbers of new runs; "" where those are given in passing
-	rang     string                    // asks how far the messages have come that can be seen
-	owners   string                    // lists the owners
-	skip     string                    // ends a query that locks what it selects, but for what others have locked
-	plain    string                    // claims jobs, see claimPlain
-	markDead string                    // says that an owner is dead, unless it has shown itself since
-	patience time.Duration             // how long one answer is waited for; 0 where the database is at hand
+	driver      string                    // under which database/sql knows it
+	spell       func(query string) string // what is given to the database
+	write       string                    // begins a transaction that writes
+	view        string                    // begins one that only reads, all of it of one moment
+	clock       string                    // asks for the database's time, in microseconds; "" where all share the machine's
+	locks       bool                      // writers are not alone: rows that are read to be written are locked first
+	posts       bool                      // statements can be sent together, see session.post
+	share       string                    // keeps limits as they are until the transaction ends; "" where writers are alone
+	alter       string                    // waits for those who keep them so, and keeps others from it
+	numbers     string                    // asks for so many numbers of new runs; "" where those are given in passing
+	lastVisible string                    // asks how far the messages have come that can be seen
+	owners      string                    // lists the owners
+	skip        string                    // ends a query that locks what it selects, but for what others have locked
+	plain       string                    // claims jobs, see claimPlain
+	markDead    string                    // says that an owner is dead, unless it has shown itself since
+	patience    time.Duration             // how long one answer is waited for; 0 where the database is at hand
 }
 
 // fileDialect is SQLite's: one writer at a time, who has the whole file.
 var fileDialect = &dialect{
-	driver:   "sqlite",
-	spell:    func(query string) string { return query },
-	write:    "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
-	view:     "BEGIN",
-	rang:     `SELECT coalesce(max(arrival), 0) FROM messages`,
-	plain:    claimPlainOf(`IN (` + firstPlain + `)`),
-	owners:   `SELECT id, host, pid, started, seen FROM owners`,
-	markDead: `DELETE FROM owners WHERE id = ?`,
+	driver:      "sqlite",
+	spell:       func(query string) string { return query },
+	write:       "BEGIN IMMEDIATE", // or it would have to wait for the write lock later on
+	view:        "BEGIN",
+	lastVisible: `SELECT coalesce(max(arrival), 0) FROM messages`,
+	plain:       claimPlainOf(`IN (` + firstPlain + `)`),
+	owners:      `SELECT id, host, pid, started, seen FROM owners`,
+	markDead:    `DELETE FROM owners WHERE id = ?`,
 }
 
 // serverDialect is PostgreSQL's: many writers, who exclude each other by locks on
@@ -52,11 +52,11 @@ var serverDialect = &dialect{
 	locks:  true,
 	posts:  true,
 	// Locks on the table take rights on it; every role that can connect may hold an advisory lock.
-	share:    `LOCK TABLE limits IN ROW EXCLUSIVE MODE`,
-	alter:    `LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE`,
-	numbers:  `SELECT nextval(pg_get_serial_sequence('origins', 'n')) FROM generate_series(1, CAST(? AS BIGINT))`,
-	patience: 45 * time.Second, // longer than the server is given
-	rang:     `SELECT CAST(pg_current_snapshot() AS TEXT)`,
+	share:       `LOCK TABLE limits IN ROW EXCLUSIVE MODE`,
+	alter:       `LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE`,
+	numbers:     `SELECT nextval(pg_get_serial_sequence('origins', 'n')) FROM generate_series(1, CAST(? AS BIGINT))`,
+	patience:    45 * time.Second, // longer than the server is given
+	lastVisible: `SELECT CAST(pg_current_snapshot() AS TEXT)`,
 	owners: `SELECT id, host, pid, started, seen, machine, lease, clock.now AS clock, lease > clock.now AS leased
 FROM owners, (SELECT ` + serverClock + ` AS now) clock`,
 	skip:     ` FOR UPDATE SKIP LOCKED`,

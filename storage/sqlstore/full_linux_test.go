@@ -13,7 +13,7 @@ import (
 )
 
 // TestDiskFullForReal fills a small disk: the commit that does not fit is
-// refused as a whole, reading goes on, and so does writing once there is room.
+// refused as a whole, reading goes on, and so does writing once there is space.
 func TestDiskFullForReal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func TestDiskFullForReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.work(s, 1, 3); err != nil {
-		t.Errorf("once there is room: %v", err)
+		t.Errorf("once there is space: %v", err)
 	}
 	shut(t, s)
 	found(t, dir, w.copy())

@@ -40,8 +40,8 @@ func TestServerGather(t *testing.T) {
 	}
 	for _, w := range []*writer{s.writer, s.writer.apart} {
 		w.mu.Lock()
-		if len(w.free) != w.buckets {
-			t.Errorf("%d of %d lanes are free", len(w.free), w.buckets)
+		if len(w.free) != w.lanes {
+			t.Errorf("%d of %d lanes are free", len(w.free), w.lanes)
 		}
 		w.mu.Unlock()
 	}
@@ -58,7 +58,7 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	other := beginRun(t, s, "other")
 	open, leave := make(chan struct{}), make(chan struct{})
 	var waiting sync.WaitGroup
-	for i := range bucketsApart {
+	for i := range lanesApart {
 		claim := beginRun(t, s, fmt.Sprint(i))
 		waiting.Go(func() {
 			_, err := s.Transact(t.Context(), claim, "key", func(*sql.Tx) (atom.Value, error) {

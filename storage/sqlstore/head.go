@@ -13,7 +13,7 @@ const (
 	countRun = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?, bytes = ?, undos = undos + ?,
   updated = ?, memory = coalesce(?, memory), recent = ?`
 	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
-	letGo     = `, owner = '', ` + endTrial + `, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
+	dropOwner = `, owner = '', ` + endTrial + `, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
 	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
 	ifClaimed = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
 	ifFree    = ` WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?`
@@ -27,7 +27,7 @@ const (
 	// go of.
 	guardRun = countRun + ifClaimed + ifCounted
 	turnRun  = countRun + turnTo + ifClaimed + ifCounted
-	leaveRun = countRun + turnTo + letGo + ifClaimed + ifCounted
+	leaveRun = countRun + turnTo + dropOwner + ifClaimed + ifCounted
 	// beginRow is the first checkpoint of a claim that begins with it.
 	beginRow = countRun + turnTo + takeOver + ifFree + ifCounted
 	// stepRun is a checkpoint within a Step, which holds the run by its
@@ -72,10 +72,10 @@ func (c *commit) taken() []any {
 	return []any{c.claim.Fence, c.claim.ID, c.owner, nil}
 }
 
-// countArgs are the arguments of countRun, with room for those of the other parts.
+// countArgs are the arguments of countRun, with capacity for those of the other parts.
 func countArgs(w *session, cp *storage.Checkpoint, newest inlineRecords) []any {
 	h := &cp.Head
-	return append(w.room(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
+	return append(w.emptyArgs(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
 		h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
 }
 

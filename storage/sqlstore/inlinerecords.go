@@ -22,7 +22,7 @@ import (
 // rows, with all that is in them, share a page.
 const recentSize = 1700
 
-// recent is the newest records of a run as they are stored: the number of lines
+// inlineRecords are the newest records of a run as they are stored: the number of lines
 // of history, the length of the lines and the lines; then each atom as flags, the
 // length of its path and the path, the length of its record and the record. What
 // is empty is nil.
@@ -94,7 +94,7 @@ func prefixed(b []byte) (text, rest []byte, ok bool) {
 	return rest[:size:size], rest[size:], true
 }
 
-// A turnover is what a checkpoint makes of a run's newest records.
+// A flush is what a checkpoint makes of a run's newest records.
 type flush struct {
 	row     inlineRecords // what stays in the row
 	first   int64         // number of the first line of history that leaves
@@ -102,7 +102,7 @@ type flush struct {
 	atoms   []recentAtom
 }
 
-// scratch is room for making turnovers, for one goroutine at a time.
+// scratch holds the buffers for one flush at a time.
 type scratch struct{ lines, atoms, record []byte }
 
 // turn adds what a checkpoint has of atoms and history.

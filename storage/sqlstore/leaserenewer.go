@@ -42,7 +42,7 @@ const (
 // nothing: there the system says who lives.
 func Lease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 
-// A lease renewer keeps a store's owner alive on a server, by a lease on the server's
+// A leaseRenewer keeps a store's owner alive on a server, by a lease on the server's
 // clock, and passes on what other processes notify of. It has a connection of its
 // own, so that no statement holds it up.
 type leaseRenewer struct {
@@ -65,8 +65,8 @@ type leaseRenewer struct {
 	arrivals  arrivalTracker
 	evictions *atomic.Int64 // how often the owner was taken for dead
 
-	burying sync.Mutex
-	looked  time.Time // when the dead were looked for
+	evicting sync.Mutex
+	looked   time.Time // when the dead were looked for
 }
 
 const (
@@ -224,9 +224,9 @@ func (k *leaseRenewer) regain(sent time.Time) {
 	}
 }
 
-// miss notes that the owner could not show itself. When others may soon take it for
-// dead, it counts as buried by its own clock, so that those who have claims ask the
-// server for their runs, and stop where there is no answer.
+// miss records that the owner could not prolong its lease. When others may soon take
+// the owner for dead, it counts as evicted by its own clock. Then holders of claims ask
+// the server for their runs, and stop if the server does not answer.
 func (k *leaseRenewer) miss() {
 	k.mu.Lock()
 	k.lost = true
@@ -442,8 +442,8 @@ func (s *Store) evictExpired(ctx context.Context) error {
 }
 
 func (k *leaseRenewer) looksForDead() bool {
-	k.burying.Lock()
-	defer k.burying.Unlock()
+	k.evicting.Lock()
+	defer k.evicting.Unlock()
 	if time.Since(k.looked) < min(k.lease/10, time.Second) {
 		return false
 	}

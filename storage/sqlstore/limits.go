@@ -12,9 +12,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Runs that the same limits count together are in one lane, which stands in their
-// rows. So what is driven is counted over the rows that are owned, of which there
-// are few, and what is due is found lane by lane: a lane without room costs the
+// Runs that the same limits count together are in one bucket, whose number is in their
+// rows. So the store counts driven runs over the rows that are owned, of which there
+// are few. It finds due runs bucket by bucket: a bucket without a free place costs the
 // same however many runs wait in it.
 
 const (
@@ -32,7 +32,7 @@ ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.ra
 WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + bucketFields
 	selectSoon = `SELECT ` + bucketFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN buckets l ON l.n = r.bucket
 WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + bucketFields
-	// selectBuckets jumps from lane to lane in which runs are due at some time.
+	// selectBuckets jumps from bucket to bucket in which runs are due at some time.
 	selectBuckets = `WITH RECURSIVE waiting (n) AS (
   SELECT min(bucket) FROM runs WHERE bucket IS NOT NULL AND due IS NOT NULL
   UNION ALL SELECT (SELECT min(bucket) FROM runs WHERE bucket > waiting.n AND bucket IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
@@ -48,7 +48,7 @@ SELECT ` + bucketFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND d
 	selectUnfinished = `SELECT o.n, o.flow FROM origins o JOIN runs r ON r.n = o.n WHERE o.n > ? AND r.ended IS NULL ORDER BY o.n LIMIT ? + 0`
 )
 
-// bucketRow is a lane, with what was asked about it.
+// bucketRow is a bucket, with what was asked about it.
 type bucketRow struct {
 	N      int64
 	Flow   string
@@ -60,7 +60,7 @@ type bucketRow struct {
 func (l *bucketRow) bucket() (*storage.Bucket, error) {
 	bucket := &storage.Bucket{Flow: l.Flow}
 	if err := json.Unmarshal([]byte(l.Labels), &bucket.Labels); err != nil {
-		return nil, fmt.Errorf("%w: lane %d: %w", storage.ErrCorrupt, l.N, err)
+		return nil, fmt.Errorf("%w: bucket %d: %w", storage.ErrCorrupt, l.N, err)
 	}
 	return bucket, nil
 }
@@ -122,7 +122,7 @@ func count(ctx context.Context, s *session, t *storage.LimiterState, query strin
 	return nil
 }
 
-// full returns the limit that lets no further run of the lane be driven than
+// full returns the limit that lets no further run of the bucket be driven than
 // that of the number; nil when there is none.
 func full(ctx context.Context, s *session, limits []storage.Limit, run string, n, bucket int64) (*storage.LimitedError, error) {
 	var row bucketRow
@@ -152,7 +152,7 @@ func heldLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 }
 
 // admit returns a *storage.LimitedError when there is no place for a run of the
-// lane. Nothing is written before.
+// bucket. Nothing is written before.
 func admit(ctx context.Context, w *session, run string, n, bucket int64) error {
 	if bucket == 0 {
 		return nil
@@ -195,7 +195,7 @@ func (c *commit) admit(ctx context.Context, w *session) error {
 	return admit(ctx, w, c.claim.Run, c.n, c.bucket)
 }
 
-// assign puts a run into its lane, if a limit counts it.
+// assign puts a run into its bucket, if a limit counts it.
 func assign(ctx context.Context, w *session, n int64, flow string, labels map[string]string) error {
 	limits, err := keptLimits(ctx, w)
 	if err != nil {
@@ -221,8 +221,8 @@ func assign(ctx context.Context, w *session, n int64, flow string, labels map[st
 	return err
 }
 
-// dueInBuckets returns the runs that are due in lanes with room, first those of the
-// lane in which one has waited longest, and when the next run is due in any lane.
+// dueInBuckets returns the runs that are due in buckets with a free place, first those of
+// the bucket in which one has waited longest, and when the next run is due in any bucket.
 func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
 	t := storage.NewLimiterState(limits)
 	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
@@ -248,12 +248,12 @@ func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *
 		if err != nil {
 			return nil, next, err
 		}
-		room := min(t.Room(bucket), ask.limit-len(due))
-		if room == 0 || ask.flow != "" && ask.flow != l.Flow {
+		available := min(t.Available(bucket), ask.limit-len(due))
+		if available == 0 || ask.flow != "" && ask.flow != l.Flow {
 			continue
 		}
 		var rows []runRow
-		if err := r.all(ctx, &rows, selectDueIn, append(ask.args(room), l.N)...); err != nil {
+		if err := r.all(ctx, &rows, selectDueIn, append(ask.args(available), l.N)...); err != nil {
 			return nil, next, err
 		}
 		t.Take(bucket, len(rows))
@@ -262,7 +262,7 @@ func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *
 	return due, next, nil
 }
 
-// SetLimit sets a limit, and puts all runs that have not ended into their lanes,
+// SetLimit sets a limit, and puts all runs that have not ended into their buckets,
 // when these are others.
 func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
@@ -297,7 +297,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	})
 }
 
-// assignAll puts all runs that have not ended into their lanes.
+// assignAll puts all runs that have not ended into their buckets.
 func assignAll(ctx context.Context, w *session) error {
 	for _, query := range []string{clearBuckets, deleteBuckets} {
 		if _, err := w.exec(ctx, query); err != nil {
@@ -346,12 +346,12 @@ func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) 
 func (s *Store) Limited(ctx context.Context, run string) (limited *storage.LimitedError, err error) {
 	err = s.view(ctx, func(r *session) error {
 		row, err := findRun(ctx, r, run)
-		if err != nil || row.Owner != "" || row.Lane == 0 {
+		if err != nil || row.Owner != "" || row.Bucket == 0 {
 			return err
 		}
 		limits, err := readLimits(ctx, r)
 		if err == nil {
-			limited, err = full(ctx, r, limits, run, row.N, row.Lane)
+			limited, err = full(ctx, r, limits, run, row.N, row.Bucket)
 		}
 		return err
 	})

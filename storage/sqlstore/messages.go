@@ -11,7 +11,7 @@ import (
 
 const (
 	insertKey = `INSERT INTO message_keys (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING`
-	// wakeRun raises the wakeup counter, and makes a run that nobody owns due.
+	// wakeRun raises the wakeup counter, and makes a run without an owner due.
 	wakeRun = `UPDATE runs SET wakeups = wakeups + 1,
   due = CASE WHEN owner = '' AND (due IS NULL OR due > ?1) THEN ?1 ELSE due END
 WHERE n = ?2`
@@ -110,7 +110,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string) ([]stora
 	for i, r := range rows {
 		failure, err := storage.DecodeFailure(r.Failure)
 		if err != nil {
-			return nil, fmt.Errorf("%w (letter %d of run %q)", err, r.N, run)
+			return nil, fmt.Errorf("%w (message %d of run %q)", err, r.N, run)
 		}
 		out[i] = storage.Message{
 			N: r.N, Run: run, Kind: r.Kind, Path: r.Path, Incarnation: r.Incarnation,
@@ -128,9 +128,9 @@ FROM messages l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l
 WHERE l.arrival > ? AND r.owner = ? ORDER BY l.arrival`
 )
 
-// RunsWithMessages returns which of this owner's runs were rung since. Two lookups, and one
-// for each message that came since and is still there. It is here that an owner finds
-// out that it was taken for dead.
+// RunsWithMessages returns which of this owner's runs have messages that came since. It
+// makes two lookups, and one for each message that came since and is still there. Here
+// an owner finds out that it was taken for dead.
 func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
 	if s.readOnly {
 		return nil, since, nil // it owns no runs
@@ -140,7 +140,7 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	}
 	var messages []storage.Arrival
 	err = s.view(ctx, func(r *session) error {
-		if err := r.get(ctx, &now, r.dialect.rang); err != nil {
+		if err := r.get(ctx, &now, r.dialect.lastVisible); err != nil {
 			return err
 		}
 		return r.all(ctx, &messages, selectArrivals, since, s.owner.ID)
@@ -156,7 +156,7 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	return storage.LastArrivals(messages), max(since, now), nil
 }
 
-// Bell returns the run's wakeup counter and messages.
+// Messages returns the run's wakeup counter and messages.
 func (s *Store) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
 		if err := r.get(ctx, &wakeups, selectWakeups, n); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // The pauses between looks at whether another process has written: short at
-// first, then longer, only while somebody waits.
+// first, then longer, only while a goroutine waits.
 const (
 	firstLook = 2 * time.Millisecond
 	lastLook  = 50 * time.Millisecond
@@ -16,10 +16,10 @@ const (
 	quiet     = 10 * time.Minute // this
 )
 
-// A ring is what something is that has come, and so who may wait for it.
+// A change is the kind of what has come. It determines which waiting calls it concerns.
 type change uint8
 
-// Each ring is for those of the ones before, too.
+// Each change also concerns those that wait for the ones before.
 const (
 	nobody change = iota
 	ends          // a run ended: only this process is told, others who wait for that look often
@@ -27,22 +27,22 @@ const (
 	moves         // a message, a run that is due, or anything else
 )
 
-// A bell tells those who wait that something may have come. What this process
-// writes rings it directly. For other processes the database is asked, while
-// somebody waits, whether it has changed: a counter in shared memory, which does
-// not touch the disk. It is asked on the writer's connection, so what this
-// process commits does not count.
+// A notifier tells waiting goroutines that something may have come. A write of this
+// process notifies them directly. For writes of other processes the notifier polls the
+// database for a change while a goroutine waits. The poll reads a counter in shared
+// memory and does not touch the disk. It uses the writer's connection, so commits of
+// this process do not count.
 type notifier struct {
 	writer *writer      // nil when the store only reads, and on a server: then others are not looked for
 	tell   func(change) // tells other processes; nil where they look themselves
-	others atomic.Bool  // another process has written since somebody looked who cares
+	others atomic.Bool  // another process has written since RunsWithMessages last looked
 
 	count atomic.Int64 // see Store.Version
 	told  atomic.Int64 // how often others have told that something came
-	last  atomic.Int64 // when anybody has, in microseconds
+	last  atomic.Int64 // when something last came, in microseconds
 
 	mu      sync.Mutex
-	waiting chan struct{} // nil when nobody waits
+	waiting chan struct{} // nil when no goroutine waits
 	version int64         // of the database, as last seen
 	stop    chan struct{}
 	done    sync.WaitGroup
@@ -50,7 +50,7 @@ type notifier struct {
 
 func newNotifier(w *writer) *notifier { return &notifier{writer: w, stop: make(chan struct{})} }
 
-// rung returns the channel to wait on.
+// changes returns the channel to wait on.
 func (b *notifier) changes() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +68,7 @@ func (b *notifier) changes() <-chan struct{} {
 	return b.waiting
 }
 
-// rang says that this process has written what somebody may wait for.
+// notify says that this process has written what a goroutine or process may wait for.
 func (b *notifier) notify(what change) {
 	b.last.Store(time.Now().UnixMicro())
 	b.pass(what)
@@ -84,10 +84,10 @@ func (b *notifier) heard(what change) {
 	b.pass(what)
 }
 
-// sound has all look who wait in this process.
+// sound makes all waiting goroutines of this process look.
 func (b *notifier) sound() { b.pass(moves) }
 
-// pass wakes those who wait in this process.
+// pass wakes the waiting goroutines of this process.
 func (b *notifier) pass(what change) {
 	if what == moves {
 		b.count.Add(1)
@@ -100,7 +100,7 @@ func (b *notifier) pass(what change) {
 	}
 }
 
-// watch looks until the ring has sounded.
+// watch polls the database until it has changed, or waiting is closed.
 func (b *notifier) watch(waiting <-chan struct{}) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -157,7 +157,7 @@ func (b *notifier) close() {
 // the same, and closed without cause about once in a second.
 func (s *Store) Changed() <-chan struct{} { return s.notifier.changes() }
 
-// Moved returns how often messages may have come, or runs may have become due. On a server
+// Version returns how often messages may have come, or runs may have become due. On a server
 // it rises about once in a second whatever came. A message that comes to a run that is
 // just being ended may be noticed only then.
 func (s *Store) Version() int64 { return s.notifier.count.Load() }

@@ -33,11 +33,11 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if err := s.server.check(ctx); err != nil || s.readOnly {
 		return err
 	}
-	s.writer = newWriter(s.place, noTurn{}, buckets(bucketsShared)...)
+	s.writer = newWriter(s.place, noTurn{}, lanes(lanesShared)...)
 	s.writer.full = fullBatch
-	s.writer.waiting, s.writer.connect = s.notifier.notify, s.server.bucket
-	s.writer.part(buckets(bucketsApart)...)
-	s.writer.connect = s.server.sharedBucket
+	s.writer.waiting, s.writer.connect = s.notifier.notify, s.server.lane
+	s.writer.part(lanes(lanesApart)...)
+	s.writer.connect = s.server.sharedLane
 	if s.leaseRenewer, err = newLeaseRenewer(ctx, s); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	return s.evictExpired(ctx)
 }
 
-// lanes returns so many, which connect when they are needed.
-func buckets(n int) []*session {
+// lanes returns n sessions to write with, which connect when they are needed.
+func lanes(n int) []*session {
 	all := make([]*session, n)
 	for i := range all {
 		all[i] = &session{dialect: serverDialect}
@@ -54,23 +54,23 @@ func buckets(n int) []*session {
 	return all
 }
 
-// lane connects one who writes.
-func (s *server) bucket(ctx context.Context) (*session, error) {
-	bucket, err := newSession(ctx, s.db, serverDialect)
+// lane connects a session to write with.
+func (s *server) lane(ctx context.Context) (*session, error) {
+	lane, err := newSession(ctx, s.db, serverDialect)
 	if err == nil {
-		bucket.userTxPath, bucket.userTxIdle = s.path, s.userTxIdle
+		lane.userTxPath, lane.userTxIdle = s.path, s.userTxIdle
 	}
-	return bucket, err
+	return lane, err
 }
 
-// sharedBucket connects one for which many wait.
-func (s *server) sharedBucket(ctx context.Context) (*session, error) {
-	bucket, err := s.bucket(ctx)
+// sharedLane connects a session whose transactions many writes share.
+func (s *server) sharedLane(ctx context.Context) (*session, error) {
+	lane, err := s.lane(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := bucket.run(ctx, "SET lock_timeout = "+millis(sharedWait)); err != nil {
-		return nil, errors.Join(err, bucket.close())
+	if err := lane.run(ctx, "SET lock_timeout = "+millis(sharedWait)); err != nil {
+		return nil, errors.Join(err, lane.close())
 	}
-	return bucket, nil
+	return lane, nil
 }

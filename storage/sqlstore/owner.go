@@ -66,8 +66,8 @@ func register(ctx context.Context, w *session, o storage.Owner) error {
 
 const isRegistered = `SELECT count(*) FROM owners WHERE id = ?`
 
-// rise makes the owner known again if it was taken for dead, because its lock was
-// taken away.
+// reregister makes the owner known again if it was taken for dead, because its lock
+// was taken away.
 func (s *Store) reregister(ctx context.Context) error {
 	s.rising.Lock()
 	defer s.rising.Unlock()

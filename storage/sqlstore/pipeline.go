@@ -24,27 +24,27 @@ type form struct {
 
 // What the arguments of the statements are, in their order.
 const (
-	countTypes   = "bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bytea,bytea"
-	turnTypes    = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bytea,bytea"
-	letGoTypes   = ",bigint,bigint,bigint"
-	takeTypes    = ",bigint,text,text,bigint"
-	claimedTypes = ",bigint,bigint,text,bigint"
-	freeTypes    = ",bigint,bigint,bigint,bigint"
-	countedTypes = ",bigint,bigint,bigint,bigint,bigint,bigint"
-	originTypes  = "bigint,text,text,text,text,text,text,bigint,text,text,bigint,bigint,bytea,bytea,bytea"
-	runTypes     = "bigint,bigint," + countTypes + turnTypes + takeTypes
-	historyTypes = "bigint,bigint,bytea"
-	claimTypes   = "text,text,bigint,bigint"
-	bindTypes    = "text,text"
-	endTypes     = "smallint,bigint,bytea,bigint,text,text"
-	finishTypes  = "smallint,bigint,bytea,bigint,text,bigint,text"
+	countTypes     = "bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bytea,bytea"
+	turnTypes      = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bytea,bytea"
+	dropOwnerTypes = ",bigint,bigint,bigint"
+	takeTypes      = ",bigint,text,text,bigint"
+	claimedTypes   = ",bigint,bigint,text,bigint"
+	freeTypes      = ",bigint,bigint,bigint,bigint"
+	countedTypes   = ",bigint,bigint,bigint,bigint,bigint,bigint"
+	originTypes    = "bigint,text,text,text,text,text,text,bigint,text,text,bigint,bigint,bytea,bytea,bytea"
+	runTypes       = "bigint,bigint," + countTypes + turnTypes + takeTypes
+	historyTypes   = "bigint,bigint,bytea"
+	claimTypes     = "text,text,bigint,bigint"
+	bindTypes      = "text,text"
+	endTypes       = "smallint,bigint,bytea,bigint,text,text"
+	finishTypes    = "smallint,bigint,bytea,bigint,text,bigint,text"
 )
 
 // forms are the statements that can be put together.
 var forms = map[string]*form{
 	guardRun:       updateForm(guardRun, countTypes+claimedTypes+countedTypes),
 	turnRun:        updateForm(turnRun, countTypes+turnTypes+claimedTypes+countedTypes),
-	leaveRun:       updateForm(leaveRun, countTypes+turnTypes+letGoTypes+claimedTypes+countedTypes),
+	leaveRun:       updateForm(leaveRun, countTypes+turnTypes+dropOwnerTypes+claimedTypes+countedTypes),
 	beginRow:       updateForm(beginRow, countTypes+turnTypes+takeTypes+freeTypes+countedTypes),
 	insertNumbered: insertForm(insertNumbered, originTypes),
 	insertRun:      insertForm(insertRun, runTypes),
@@ -140,7 +140,7 @@ func (f *form) args(all []queued) []any {
 // errPart is of many rows that were sent together, some of which were not written.
 var errPart = errors.New("sqlstore: not all of several rows were written")
 
-// together puts those of the same form together, in one place. With sure
+// pipeline puts those of the same form together, in one place. With sure
 // those that have a check fail on the server when it would, alone as well.
 // Those of a lone write that have a check stay apart, as its error says which failed.
 func pipeline(all []queued, sure, many bool) []queued {

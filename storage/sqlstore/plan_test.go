@@ -141,7 +141,7 @@ func TestUsersPlanning(t *testing.T) {
 		if users != want.users {
 			t.Errorf("%q: a user's statements are planned with enable_seqscan %s; want %s", given, users, want.users)
 		}
-		for range bucketsApart { // each of them, or the same
+		for range lanesApart { // each of them, or the same
 			var ebb string
 			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.get(ctx, &ebb, ask) }}); err != nil {
 				t.Fatal(err)

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// bucketsShared is how many transactions that many writes share are made at the same
+	// lanesShared is how many transactions that many writes share are made at the same
 	// time on a server: the second when the first goes on and fullBatch more are there.
 	// Then the server works for both, while fewer would only wait for the same disk.
-	bucketsShared = 2
-	fullBatch     = 128
-	// bucketsApart is how many transactions go alone at the same time beside these.
-	bucketsApart = 3
+	lanesShared = 2
+	fullBatch   = 128
+	// lanesApart is how many transactions go alone at the same time beside these.
+	lanesApart = 3
 	// maxConnections bounds a store's connections: the lanes, the readers, the
 	// lease renewer's, and one in passing.
-	maxConnections = bucketsShared + bucketsApart + maxReaders + 1
+	maxConnections = lanesShared + lanesApart + maxReaders + 1
 	// sharedWait is how long a transaction that many share waits for what somebody
 	// else has locked. Then who wants it goes alone.
 	sharedWait = 20 * time.Millisecond

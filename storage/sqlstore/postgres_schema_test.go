@@ -199,7 +199,7 @@ func TestServerNotified(t *testing.T) {
 		if err := b.Send(t.Context(), message); err != nil {
 			t.Fatal(err)
 		}
-		soon(t, "the letter", func() bool {
+		soon(t, "the message", func() bool {
 			<-changed
 			changed = a.Changed()
 			_, messages, err := a.Messages(t.Context(), "a")

@@ -396,9 +396,9 @@ func TestProcessesTakeTurns(t *testing.T) {
 	sound(t, file)
 }
 
-// TestRungByAnotherProcess waits for what another process writes. The deadline
+// TestChangedByAnotherProcess waits for what another process writes. The deadline
 // is only for a wake-up that is lost.
-func TestRungByAnotherProcess(t *testing.T) {
+func TestChangedByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
 	s := open(t, file)
@@ -408,12 +408,12 @@ func TestRungByAnotherProcess(t *testing.T) {
 	select {
 	case <-changed:
 	case <-time.After(5 * time.Minute):
-		t.Error("not rung")
+		t.Error("the channel was not closed")
 	}
 }
 
-// TestOwnCommitsDoNotRing commits while somebody waits: nothing has come.
-func TestOwnCommitsDoNotRing(t *testing.T) {
+// TestOwnCommitsDoNotNotify commits while a goroutine waits: nothing has come.
+func TestOwnCommitsDoNotNotify(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "runs.db"))
 	defer shut(t, s)
@@ -436,7 +436,7 @@ func TestOwnCommitsDoNotRing(t *testing.T) {
 	}
 	select {
 	case <-changed:
-		t.Error("rung by the store's own commits")
+		t.Error("the channel was closed by the store's own commits")
 	default:
 	}
 	if err := s.Send(t.Context(), storage.Message{Run: "a"}); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// What a run does to the job whose wish it is. Where many writes share a transaction
+// What a run does to the job that asked for it. Where many writes share a transaction
 // on a server, the rule is posted: that the job waits for the run. Should one of them be
 // an exception, that one is written once more by itself, and asks what its job is.
 
@@ -17,7 +17,7 @@ WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
 WHERE id = ? AND run = ? AND state = 1 AND claim = ''`
 )
 
-// bindJob gives the job that a new run is the wish of to that run.
+// bindJob assigns to a new run the job that asked for it.
 func bindJob(ctx context.Context, w *session, run *storage.Run) error {
 	if run.Job == "" {
 		return nil

@@ -45,7 +45,7 @@ type runRow struct {
 	Owner     string `db:"owner"`
 	Wakeups   int64  `db:"wakeups"`
 	Due       moment `db:"due"`
-	Lane      int64  `db:"bucket"`
+	Bucket    int64
 	State     uint8  `db:"state"`
 	Outcome   uint8  `db:"outcome"`
 	Undone    uint8  `db:"undone"`
@@ -215,7 +215,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 	if err := bindJob(ctx, w, run); err != nil {
 		return 0, err
 	}
-	row := append(w.room(), n)
+	row := append(w.emptyArgs(), n)
 	if first != nil && first.limited == nil {
 		row = first.row(row)
 	} else {
@@ -402,7 +402,7 @@ func listRuns(q storage.RunQuery, after *runRow) (string, []any) {
 	return text, args
 }
 
-// dueNumbers are the runs that are due, by the index of those in lanes and by that
+// dueNumbers are the runs that are due, by the index of those in buckets and by that
 // of the others.
 const dueNumbers = `SELECT n FROM runs WHERE bucket IS NULL AND due <= ? UNION ALL SELECT n FROM runs WHERE bucket IS NOT NULL AND due <= ?`
 

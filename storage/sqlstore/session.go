@@ -26,7 +26,7 @@ type session struct {
 	prepared   map[string]statement
 	direct     map[string]directStmt // on SQLite: those that are only executed, see directly
 	values     []driver.NamedValue   // of the one that is being executed
-	args       []any                 // see room
+	args       []any                 // see emptyArgs
 	texts      map[string]string     // of statements that were sent together, as they are spelt
 	posted     []queued              // not sent yet
 	wrong      error                 // of what was sent in this transaction: it can only be undone
@@ -144,7 +144,7 @@ func (s *session) result(ctx context.Context, query string, args []any) (driver.
 }
 
 // directly runs a statement on the driver's own connection, which is the
-// session's alone: database/sql would look for a free one, and make room for the
+// session's alone: database/sql would look for a free one, and allocate the
 // arguments, each time. What SQLite executes is most of what a run costs.
 func (s *session) directly(ctx context.Context, query string, args []any) (driver.Result, error) {
 	stmt, err := s.prepareArgs(ctx, query, args)
@@ -243,7 +243,7 @@ func (s *session) count(rows int64, args []any) {
 	}
 }
 
-// A posted statement is to be sent together with others.
+// A queued statement is to be sent together with others.
 type queued struct {
 	query string
 	spelt bool // query is as the database wants it
@@ -288,9 +288,9 @@ func (s *session) postQuery(ctx context.Context, dest any, read func(error) erro
 	return nil
 }
 
-// room returns an empty list for the arguments of one posted statement: the same
-// for each, where they are not kept.
-func (s *session) room() []any {
+// emptyArgs returns an empty list for the arguments of one posted statement: the same
+// list for each statement, where arguments are not kept.
+func (s *session) emptyArgs() []any {
 	if s.dialect.posts || s.args == nil {
 		s.args = make([]any, 0, 40)
 	}

@@ -69,7 +69,7 @@ func TestVirtualTime(t *testing.T) {
 			t.Errorf("waited %v", waited)
 		}
 		if _, messages, err := s.Messages(t.Context(), "a"); err != nil || !messages[0].Sent.Equal(begun.Add(10*time.Minute)) {
-			t.Errorf("letters %+v, %v", messages, err)
+			t.Errorf("messages %+v, %v", messages, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

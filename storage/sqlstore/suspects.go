@@ -31,7 +31,7 @@ WHERE owner = ?5 AND owner <> '' AND (trial % 2 = 1 OR CAST(?6 AS BIGINT) = 0)`
 	selectProcess = `SELECT id, host, pid FROM owners WHERE id = ?`
 )
 
-// bury frees what a dead owner had, and counts its death. Its row is still there.
+// evict frees what a dead owner had, and counts its death. Its row is still there.
 func (s *Store) evict(ctx context.Context, w *session, id string) error {
 	var process struct {
 		ID, Host string

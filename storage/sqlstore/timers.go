@@ -51,7 +51,7 @@ func timersOf(rows []timerRow) []storage.TimerRow {
 	return out
 }
 
-// Timers returns timers due by then, of runs nobody owns.
+// Timers returns timers due by then, of runs without an owner.
 func (s *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
 	var rows []timerRow
 	err := s.view(ctx, func(r *session) error {

@@ -93,7 +93,7 @@ func (t *transaction) write(ctx, limited context.Context, w *session) error {
 
 // call calls the function. That it ended the transaction, by a method or a
 // statement, shows in that a savepoint from before it is gone; nothing of what
-// it wrote is committed even then, see guest.
+// it wrote is committed even then, see userTx.
 func (t *transaction) call(ctx, limited context.Context, w *session) error {
 	savepoint := "ebb_" + uuid.NewString()[:8]
 	if _, err := w.conn.ExecContext(ctx, "SAVEPOINT "+savepoint); err != nil {

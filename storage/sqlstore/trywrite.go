@@ -55,8 +55,8 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		}
 		server.open()
 		defer func() { err = errors.Join(err, server.db.Close()) }()
-		w = newWriter(server.place, noTurn{}, buckets(1)...)
-		w.connect = server.bucket
+		w = newWriter(server.place, noTurn{}, lanes(1)...)
+		w.connect = server.lane
 	} else {
 		file, err := fileOf(dsn)
 		if err != nil {

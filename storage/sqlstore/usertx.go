@@ -10,17 +10,17 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A guest is the session's connection in the hands of somebody else, who may do
-// anything in the transaction that is open but end it: his own BEGIN does
-// nothing, his COMMIT and ROLLBACK only note that he asked for them. Should he
-// write COMMIT as a statement, SQLite makes a ROLLBACK of it.
+// A userTx lends the session's connection to a user's function. The function may do
+// anything in the open transaction but end it: its own BEGIN does nothing, and its
+// COMMIT and ROLLBACK only record that it called them. If it executes COMMIT as a
+// statement, SQLite makes a ROLLBACK of it.
 type userTx struct {
 	conn  driverConn
 	ended atomic.Bool
 	admit func() error // asked before each statement; nil admits all
 }
 
-// driverConn is what the driver's connections can do and a guest may use.
+// driverConn is what the driver's connections can do and a userTx may use.
 type driverConn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -67,7 +67,7 @@ func (s *session) lend(ctx context.Context, f func(*sql.Tx) error) (ended bool, 
 	return g.host(ctx, f)
 }
 
-// host calls f with a transaction in which all that it does is the guest's.
+// host calls f with a transaction in which all that it does is the user's.
 func (g *userTx) host(ctx context.Context, f func(*sql.Tx) error) (ended bool, err error) {
 	db := sql.OpenDB(g)
 	defer func() { err = errors.Join(err, db.Close()) }()

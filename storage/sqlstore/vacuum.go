@@ -15,13 +15,13 @@ const (
 	giveBack  = "PRAGMA incremental_vacuum(500)"
 )
 
-// Vacuum gives the room that purged runs took back to the file system, piece by
+// Vacuum gives the space that purged runs took back to the file system, piece by
 // piece between the writes of others, and returns how many bytes it gave back.
-// Without it, the room is used again by runs to come. On a server it does nothing:
+// Without it, later runs reuse the space. On a server it does nothing:
 // PostgreSQL tidies up by itself.
 func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	if s.server != nil {
-		return 0, nil // autovacuum does it, and keeps the room
+		return 0, nil // autovacuum does it, and keeps the space
 	}
 	given := int64(0)
 	for {

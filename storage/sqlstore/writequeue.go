@@ -21,7 +21,7 @@ const (
 // errNoTurn is what a write fails with that did not get its turn. Nothing was written.
 var errNoTurn = errors.New("sqlstore: no turn to write")
 
-// write queue lets the processes that share a database write in turn: who wants
+// A writeQueue lets the processes that share a database write in turn: who wants
 // to write waits at gate a, then at gate b, and lets the next one come to b
 // while it writes. Without it a process waits for a busy writer until SQLite's
 // polling happens to hit a gap, 100 ms to 3 s; with it half a millisecond. It is

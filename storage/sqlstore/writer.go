@@ -34,10 +34,10 @@ type write struct {
 	checkpoint bool // has failpoints around its commit
 	again      bool // its caller does it once more when nobody heard whether it was done
 
-	done   <-chan struct{} // closed when its caller gives up; nil for never
-	err    error
-	ready  chan struct{} // closed when it is done, or shall lead; nil for a leader
-	bucket *session      // to lead with; nil when it is done
+	done  <-chan struct{} // closed when its caller gives up; nil for never
+	err   error
+	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
+	lane  *session      // to lead with; nil when it is done
 }
 
 // errUnpassed is what a write fails with that was not let pass by its guard, and
@@ -59,7 +59,7 @@ type writer struct {
 	dialect *dialect
 	session *session   // the first lane
 	free    []*session // lanes that nobody leads
-	buckets int
+	lanes   int
 	full    int                                     // so many writes a transaction may hold; when they queue, a lane is led beside others
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
@@ -90,9 +90,9 @@ type gate interface {
 	leave() (wanted bool, err error)
 }
 
-func newWriter(place string, turns gate, buckets ...*session) *writer {
+func newWriter(place string, turns gate, lanes ...*session) *writer {
 	w := &writer{
-		place: place, dialect: buckets[0].dialect, session: buckets[0], free: slices.Clone(buckets), buckets: len(buckets),
+		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
 		full: maxBatch, turns: turns, wal: func() {}, waiting: func(change) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
@@ -128,8 +128,8 @@ func (w *writer) take(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return w.broken
-	case len(w.free) < w.buckets:
-		one.bucket, one.ready = nil, make(chan struct{})
+	case len(w.free) < w.lanes:
+		one.lane, one.ready = nil, make(chan struct{})
 		w.queue = append(w.queue, one)
 		w.hand()
 		w.mu.Unlock()
@@ -141,12 +141,12 @@ func (w *writer) take(ctx context.Context, one *write) error {
 			}
 			<-one.ready
 		}
-		if one.bucket == nil {
+		if one.lane == nil {
 			return one.err
 		}
 	default:
 		last := len(w.free) - 1
-		one.bucket, w.free = w.free[last], w.free[:last]
+		one.lane, w.free = w.free[last], w.free[:last]
 		w.mu.Unlock()
 	}
 	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
@@ -165,8 +165,8 @@ func (w *writer) late(ctx context.Context) error {
 }
 
 // part gives those that go alone lanes of their own.
-func (w *writer) part(buckets ...*session) {
-	w.apart = newWriter(w.place, w.turns, buckets...)
+func (w *writer) part(lanes ...*session) {
+	w.apart = newWriter(w.place, w.turns, lanes...)
 	w.apart.full = 1
 	w.apart.connect, w.apart.waiting, w.apart.counts = w.connect, w.waiting, w.counts
 }
@@ -186,13 +186,13 @@ func (w *writer) withdraw(one *write) bool {
 // lead does the first write and those that may share its transaction, and
 // passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
-	bucket, batch := first.bucket, []*write{first}
-	defer func() { w.pass(bucket, batch[1:]) }() // also when a step of the caller's panics
+	lane, batch := first.lane, []*write{first}
+	defer func() { w.pass(lane, batch[1:]) }() // also when a step of the caller's panics
 	if !first.alone && !first.bare {
 		w.gather()
 		batch = w.join(batch)
 	}
-	if left := w.write(ctx, bucket, batch); len(left) > 0 {
+	if left := w.write(ctx, lane, batch); len(left) > 0 {
 		batch = batch[:len(batch)-len(left)]
 		w.putBack(left)
 	}
@@ -237,21 +237,21 @@ func (w *writer) gather() {
 }
 
 // mend connects a lane anew whose connection was lost.
-func (w *writer) mend(ctx context.Context, bucket *session) error {
-	if w.connect == nil || !bucket.lost() {
+func (w *writer) mend(ctx context.Context, lane *session) error {
+	if w.connect == nil || !lane.lost() {
 		return nil
 	}
 	anew, err := w.connect(ctx)
 	if err != nil {
 		return failed(w.place, "connect", err)
 	}
-	_ = bucket.close() // it is lost
-	*bucket = *anew
+	_ = lane.close() // it is lost
+	*lane = *anew
 	return nil
 }
 
 // pass hands out the results of a batch, and the lead.
-func (w *writer) pass(bucket *session, followers []*write) {
+func (w *writer) pass(lane *session, followers []*write) {
 	for _, one := range followers {
 		close(one.ready)
 	}
@@ -260,9 +260,9 @@ func (w *writer) pass(bucket *session, followers []*write) {
 	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
 		w.company = alike
 	}
-	w.free = append(w.free, bucket)
+	w.free = append(w.free, lane)
 	w.hand()
-	if len(w.free) == w.buckets {
+	if len(w.free) == w.lanes {
 		w.idle.Broadcast()
 	}
 }
@@ -270,10 +270,10 @@ func (w *writer) pass(bucket *session, followers []*write) {
 // hand lets the first in the queue lead when nobody else does, or so many queue that they
 // are worth a lane more.
 func (w *writer) hand() {
-	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.buckets || len(w.queue) >= w.full) {
+	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
 		last := len(w.free) - 1
 		next := w.queue[0]
-		next.bucket = w.free[last]
+		next.lane = w.free[last]
 		w.queue, w.free = w.queue[1:], w.free[:last]
 		close(next.ready)
 	}
@@ -312,11 +312,11 @@ func (w *writer) hangUp() error {
 		errs = append(errs, w.apart.hangUp())
 	}
 	replaced := w.files != nil && w.files.logReplaced()
-	for _, bucket := range w.free {
+	for _, lane := range w.free {
 		if replaced {
-			errs = append(errs, bucket.keepLog())
+			errs = append(errs, lane.keepLog())
 		}
-		if err := bucket.close(); !bucket.dialect.posts {
+		if err := lane.close(); !lane.dialect.posts {
 			errs = append(errs, err)
 		} // of a server that is gone, nothing is left to say
 	}
@@ -346,7 +346,7 @@ func (w *writer) refuse() bool {
 		return false
 	}
 	w.closed = true
-	for len(w.free) < w.buckets {
+	for len(w.free) < w.lanes {
 		w.idle.Wait()
 	}
 	return w.broken == nil

@@ -131,7 +131,7 @@ func TestFailedFsync(t *testing.T) {
 }
 
 // TestDiskFull lets the database grow no more: commits fail, none is half
-// there, and once there is room they go on.
+// there, and once there is space they go on.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -162,7 +162,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	limit("1000000")
 	if err := s.Commit(t.Context(), claim, nth(n)); err != nil {
-		t.Errorf("Commit once there is room: %v", err)
+		t.Errorf("Commit once there is space: %v", err)
 	}
 }
 

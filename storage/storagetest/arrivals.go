@@ -20,7 +20,7 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	expect := func(what string, want ...storage.Arrival) {
 		t.Helper()
 		got, then, err := s.RunsWithMessages(t.Context(), now)
-		must(t, "Rang", err)
+		must(t, "RunsWithMessages", err)
 		same(t, what, want, got)
 		if then < now {
 			t.Fatalf("%s: time goes back from %d to %d", what, now, then)
@@ -32,9 +32,9 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	expect("two of mine, the last one last", storage.Arrival{Run: "a", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 2})
 	expect("nothing since")
 	must(t, "Send", other.Send(t.Context(), signal("a")))
-	expect("a letter from elsewhere", storage.Arrival{Run: "a", Wakeups: 2})
+	expect("a message from elsewhere", storage.Arrival{Run: "a", Wakeups: 2})
 	foreign.write(t, storage.Checkpoint{Messages: []storage.Message{signal("b")}})
-	expect("a letter in a checkpoint", storage.Arrival{Run: "b", Wakeups: 3})
+	expect("a message in a checkpoint", storage.Arrival{Run: "b", Wakeups: 3})
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}}})
 	_, err := other.EndToken(t.Context(), "t", value(1), nil)
 	must(t, "EndToken", err)
@@ -45,9 +45,9 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	expect("a token that was ended before")
 	must(t, "Send", other.Send(t.Context(), signal("b")))
 	q.write(t, storage.Checkpoint{Taken: []int64{1, 2, 3, 4}})
-	expect("letters that were taken")
+	expect("messages that were taken")
 	must(t, "Send", other.Send(t.Context(), signal("b"))) // numbers do not come again
-	expect("a letter after all were taken", storage.Arrival{Run: "b", Wakeups: 5})
+	expect("a message after all were taken", storage.Arrival{Run: "b", Wakeups: 5})
 
 	now = 0
 	expect("all from the beginning", storage.Arrival{Run: "a", Wakeups: 3}, storage.Arrival{Run: "b", Wakeups: 5})
@@ -77,12 +77,12 @@ func testManyRunsWithMessages(t *testing.T, m Maker) {
 		p.write(t, cp)
 	}
 	arrivals, now, err := s.RunsWithMessages(t.Context(), 0)
-	must(t, "Rang", err)
-	same(t, "rings", []storage.Arrival{{Run: "b", Wakeups: 1}}, arrivals)
+	must(t, "RunsWithMessages", err)
+	same(t, "arrivals", []storage.Arrival{{Run: "b", Wakeups: 1}}, arrivals)
 	must(t, "Send", s.Send(t.Context(), burst[0]))
 	arrivals, _, err = s.RunsWithMessages(t.Context(), now)
-	must(t, "Rang", err)
-	same(t, "rings", []storage.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
+	must(t, "RunsWithMessages", err)
+	same(t, "arrivals", []storage.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
 }
 
 // testRaceRunsWithMessages has an owner of many runs wait for messages that come from all
@@ -115,7 +115,7 @@ func testRaceRunsWithMessages(t *testing.T, m Maker) {
 	for now := int64(0); total < 2*each; asked++ {
 		changed := s.Changed()
 		arrivals, then, err := s.RunsWithMessages(t.Context(), now)
-		must(t, "Rang", err)
+		must(t, "RunsWithMessages", err)
 		now = then
 		for _, r := range arrivals {
 			total += max(0, r.Wakeups-seen[r.Run])
@@ -127,8 +127,8 @@ func testRaceRunsWithMessages(t *testing.T, m Maker) {
 		select {
 		case <-changed:
 		case <-time.After(20 * time.Second): // a wake-up was lost
-			t.Fatalf("heard of %d letters of %d", total, 2*each)
+			t.Fatalf("heard of %d messages of %d", total, 2*each)
 		}
 	}
-	t.Logf("%d letters, asked %d times", total, asked)
+	t.Logf("%d messages, asked %d times", total, asked)
 }

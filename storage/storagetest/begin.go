@@ -68,7 +68,7 @@ func testRelease(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}))
-	want(t, "Release at an old bell", s.Release(t.Context(), p.claim, 0, at(9)), storage.ErrNewMessages)
+	want(t, "Release at an old wakeup counter", s.Release(t.Context(), p.claim, 0, at(9)), storage.ErrNewMessages)
 	if got := load(t, s, "a"); got.Owner != s.Owner().ID {
 		t.Fatalf("a refused release changed the owner to %q", got.Owner)
 	}

@@ -94,10 +94,10 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 		want(t, name+": token", errOf(s.Token(t.Context(), "t")), storage.ErrNotFound)
 		want(t, name+": child", errOf(s.Run(t.Context(), "child")), storage.ErrNotFound)
 		if wakeups, messages, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 || len(messages) != 1 {
-			t.Errorf("%s: the letter is gone: bell %d, %d letters, %v", name, wakeups, len(messages), err)
+			t.Errorf("%s: the message is gone: wakeup counter %d, %d messages, %v", name, wakeups, len(messages), err)
 		}
 		if wakeups, _, err := s.Messages(t.Context(), "to"); err != nil || wakeups != 0 {
-			t.Errorf("%s: a letter went out: bell %d, %v", name, wakeups, err)
+			t.Errorf("%s: a message went out: wakeup counter %d, %v", name, wakeups, err)
 		}
 	}
 	p.write(t, full)
@@ -123,7 +123,7 @@ func testCommitAgain(t *testing.T, m Maker) {
 	if out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0)); len(out) != 1 {
 		t.Fatalf("%d things to send, want 1", len(out))
 	}
-	// A commit that lets go is recognised, too, until someone takes over.
+	// A commit that releases the run is recognized, too, until another owner takes over.
 	q := &pen{store: s, claim: p.claim, head: storage.Head{Seq: 1, Entries: 1, Time: at(2)}}
 	last := q.next(storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
 	must(t, "Commit and release", s.Commit(t.Context(), p.claim, last))
@@ -154,12 +154,12 @@ func testCommitRelease(t *testing.T, m Maker) {
 	before := time.Now().Add(-time.Second)
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(50), Wakeups: 0}})
 	if got := load(t, s, "a").Due; got.Before(before) {
-		t.Errorf("the bell was rung before the release, but the run is due at %v", got)
+		t.Errorf("the wakeup counter rose before the release, but the run is due at %v", got)
 	}
 	p = begin(t, s, "a")
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
 	if got := load(t, s, "a").Due; !got.IsZero() {
-		t.Errorf("the letter was seen, but the run is due at %v", got)
+		t.Errorf("the message was seen, but the run is due at %v", got)
 	}
 }
 

@@ -95,10 +95,10 @@ func testDueClaim(t *testing.T, m Maker) {
 		t.Fatalf("loaded %+v", snap)
 	}
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a"}))
-	want(t, "a commit after a letter has come", commit(p, storage.Checkpoint{}), storage.ErrFenced)
+	want(t, "a commit after a message has come", commit(p, storage.Checkpoint{}), storage.ErrFenced)
 	p = take(other)
 	if len(p.snap.Messages) != 1 {
-		t.Fatalf("%d letters", len(p.snap.Messages))
+		t.Fatalf("%d messages", len(p.snap.Messages))
 	}
 	must(t, "Commit that takes it over", commit(p, storage.Checkpoint{Taken: []int64{1}}))
 	if got := load(t, s, "a"); got.Owner != other.Owner().ID || !got.Due.IsZero() || got.Fence != 2 {
@@ -178,14 +178,14 @@ func testRaceDue(t *testing.T, m Maker) {
 		id := fmt.Sprint("run", i)
 		got := load(t, s, id)
 		if _, left, err := s.Messages(t.Context(), id); err != nil || len(left) > 0 {
-			t.Errorf("%s has %d letters left: %v", id, len(left), err)
+			t.Errorf("%s has %d messages left: %v", id, len(left), err)
 		}
 		if got.Entries != got.Seq {
 			t.Errorf("%s is at %d, with %d entries", id, got.Seq, got.Entries)
 		}
 	}
 	if done.Load() != sent.Load() {
-		t.Errorf("%d letters were sent, %d taken", sent.Load(), done.Load())
+		t.Errorf("%d messages were sent, %d taken", sent.Load(), done.Load())
 	}
 }
 

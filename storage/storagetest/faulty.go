@@ -231,7 +231,7 @@ func (f *faulty) Beat(ctx context.Context, id string) (storage.Token, error) {
 }
 
 func (f *faulty) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
-	err = f.do(ctx, Call{Method: "Bell", Run: run}, func() (err error) {
+	err = f.do(ctx, Call{Method: "Messages", Run: run}, func() (err error) {
 		wakeups, messages, err = f.Store.Messages(ctx, run)
 		return err
 	})
@@ -239,7 +239,7 @@ func (f *faulty) Messages(ctx context.Context, run string) (wakeups int64, messa
 }
 
 func (f *faulty) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
-	err = f.do(ctx, Call{Method: "Rang"}, func() (err error) {
+	err = f.do(ctx, Call{Method: "RunsWithMessages"}, func() (err error) {
 		changed, now, err = f.Store.RunsWithMessages(ctx, since)
 		return err
 	})

@@ -117,7 +117,7 @@ func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, c
 	}
 }
 
-// take lets go of the run in the name of its owner, who is not told, and begins
+// take releases the run in the name of its owner, who is not told, and begins
 // it.
 func (c *contested) take(t *testing.T, by storage.Store) *pen {
 	t.Helper()

@@ -29,7 +29,7 @@ func setLimits(t tester, s storage.Store, limits ...storage.Limit) {
 }
 
 // testLimits lets runs be driven up to limits, and further when those before have
-// been let go of, or their owner is gone.
+// been released, or their owner is gone.
 func testLimits(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -85,7 +85,7 @@ func testLimits(t *testing.T, m Maker) {
 		t.Errorf("%q is due, while another is about to be driven", got)
 	}
 	if _, _, err := s.Seize(t.Context(), "c"); err != nil {
-		t.Errorf("an order is not to wait: %v", err)
+		t.Errorf("Seize waits for no limit: %v", err)
 	}
 	wants(s, "a", &storage.Limit{Flow: "trip", Runs: 2})
 	must(t, "Close", other.Close()) // it had b
@@ -150,7 +150,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 		must(t, "Due", err)
 		for i := range due {
 			bucket := buckets[due[i].Run]
-			if bucket == nil || traffic.Room(bucket) == 0 {
+			if bucket == nil || traffic.Available(bucket) == 0 {
 				rt.Errorf("%s is due, and has no place", due[i].Run)
 				continue
 			}
@@ -161,7 +161,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 			rt.Error("those that have been due for longest do not come first")
 		}
 		for id, bucket := range buckets {
-			if traffic.Room(bucket) > 0 && (limit == 0 || len(due) < limit) {
+			if traffic.Available(bucket) > 0 && (limit == 0 || len(due) < limit) {
 				rt.Errorf("%s has a place, and is not due", id)
 			}
 		}
@@ -169,7 +169,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 }
 
 // anyTraffic makes limits, and runs from a number on that are due, some of which
-// it begins. It returns how many those are, and the lanes of the others. Later all
+// it begins. It returns how many those are, and the buckets of the others. Later all
 // of them are out of the way.
 func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.LimiterState, map[string]*storage.Bucket) {
 	t.Helper()
@@ -197,12 +197,12 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 			buckets[r.ID] = bucket
 			continue
 		}
-		room := traffic.Room(bucket)
+		available := traffic.Available(bucket)
 		claim, _, err := s.Begin(t.Context(), r.ID)
 		switch {
-		case (err == nil) != (room > 0):
-			rt.Fatalf("Begin of %s, with room for %d: %v", r.ID, room, err)
-		case room > 0:
+		case (err == nil) != (available > 0):
+			rt.Fatalf("Begin of %s, with %d places free: %v", r.ID, available, err)
+		case available > 0:
 			traffic.Take(bucket, 1)
 			rt.Cleanup(func() { must(t, "Release", s.Release(t.Context(), claim, 0, time.Time{})) })
 		default:

@@ -32,15 +32,15 @@ func testMessages(t *testing.T, m Maker) {
 	expect := func(want []storage.Message, wantWakeups int64) {
 		t.Helper()
 		wakeups, messages, err := s.Messages(t.Context(), "a")
-		must(t, "Bell", err)
-		same(t, "letters", want, messages)
+		must(t, "Messages", err)
+		same(t, "messages", want, messages)
 		if wakeups != wantWakeups {
-			t.Fatalf("the bell is at %d, want %d", wakeups, wantWakeups)
+			t.Fatalf("the wakeup counter is at %d, want %d", wakeups, wantWakeups)
 		}
 	}
 	expect(box, 3)
 	p := begin(t, s, "a")
-	same(t, "letters in the snapshot", box, p.snap.Messages)
+	same(t, "messages in the snapshot", box, p.snap.Messages)
 	p.write(t, storage.Checkpoint{Taken: []int64{1, 3, 77}})
 	expect(box[1:2], 3)
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k1", Sent: at(3)}))
@@ -53,7 +53,7 @@ func testMessages(t *testing.T, m Maker) {
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(5)}))
 	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4) // numbers are not used again
 	if wakeups, messages, err := s.Messages(t.Context(), "b"); err != nil || wakeups != 3 || messages[2].Name != "from a" {
-		t.Errorf("b's bell is at %d, letters %+v, %v", wakeups, messages, err)
+		t.Errorf("b's wakeup counter is at %d, messages %+v, %v", wakeups, messages, err)
 	}
 
 	err := s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}, storage.Message{Run: "zz", Kind: "signal"})
@@ -64,7 +64,7 @@ func testMessages(t *testing.T, m Maker) {
 
 	must(t, "Send without a time", s.Send(t.Context(), storage.Message{Run: "b", Kind: "signal"}))
 	_, messages, err := s.Messages(t.Context(), "b")
-	must(t, "Bell", err)
+	must(t, "Messages", err)
 	if sent := messages[len(messages)-1].Sent; time.Since(sent) > time.Minute {
 		t.Errorf("sent at %v", sent)
 	}

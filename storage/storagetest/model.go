@@ -171,7 +171,7 @@ func (w *world) sameMessages(want, got []storage.Message) {
 	for i := range got {
 		got[i].Sent = time.Time{}
 	}
-	same(w.t, "letters", want, got)
+	same(w.t, "messages", want, got)
 }
 
 func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {

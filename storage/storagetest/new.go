@@ -63,7 +63,7 @@ func testNew(t *testing.T, m Maker) {
 	w := newRun(t, other, run("waits"))
 	w.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}})
 	if got := load(t, other, "waits"); got.Owner != "" || !got.Due.Equal(at(7)) || got.Fence != 1 || got.Seq != 1 {
-		t.Errorf("made and let go of: %+v", got)
+		t.Errorf("made and released: %+v", got)
 	}
 	want(t, "a second commit after the release", w.commit(t.Context(), w.next(storage.Checkpoint{})), storage.ErrFenced)
 	begin(t, other, "waits").finish(t, states.FlowSuccess)

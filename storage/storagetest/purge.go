@@ -57,7 +57,7 @@ func testPurge(t *testing.T, m Maker) {
 	same(t, "a new run of the old id", everything{Run: fresh}, again)
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k"}))
 	if wakeups, _, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 {
-		t.Errorf("a letter's key is remembered beyond a purge: bell %d, %v", wakeups, err)
+		t.Errorf("a message's key is remembered beyond a purge: wakeup counter %d, %v", wakeups, err)
 	}
 }
 
@@ -74,7 +74,7 @@ type everything struct {
 func contents(t tester, s storage.Store, id string) everything {
 	t.Helper()
 	_, messages, err := s.Messages(t.Context(), id)
-	must(t, "Bell", err)
+	must(t, "Messages", err)
 	return everything{
 		Run:      load(t, s, id),
 		Atoms:    ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id)),

@@ -88,7 +88,7 @@ func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 	}
 }
 
-// takeOver lets go of a run in the name of its owner, takes it, and commits. It
+// takeOver releases a run in the name of its owner, takes it, and commits. It
 // returns how many commits were acknowledged.
 func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
 	t.Helper()
@@ -136,7 +136,7 @@ func testRaceBegin(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceWakeups lets messages come while the owner lets go: afterwards the owner
+// testRaceWakeups lets messages come while the owner releases the run: afterwards the owner
 // knows of each message, or the run is due.
 func testRaceWakeups(t *testing.T, m Maker) {
 	raceMessages(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
@@ -160,7 +160,7 @@ func testRaceCommitRelease(t *testing.T, m Maker) {
 	})
 }
 
-func raceMessages(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *pen) bool) {
+func raceMessages(t *testing.T, m Maker, release func(*testing.T, storage.Store, *pen) bool) {
 	s := m.open(t)
 	other := m.join(t, s)
 	released, kept := 0, 0
@@ -175,7 +175,7 @@ func raceMessages(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *
 				for range round % 5 {
 					runtime.Gosched()
 				}
-				gone = letGo(t, s, p)
+				gone = release(t, s, p)
 				return
 			}
 			from := other
@@ -188,12 +188,12 @@ func raceMessages(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *
 		})
 		r := load(t, s, id)
 		if r.Wakeups != int64(senders) {
-			t.Fatalf("%d letters, bell at %d", senders, r.Wakeups)
+			t.Fatalf("%d messages, wakeup counter at %d", senders, r.Wakeups)
 		}
 		if gone {
 			released++
 			if r.Owner != "" || r.Due.IsZero() || r.Due.After(time.Now()) {
-				t.Fatalf("a run nobody owns has letters and is not due: owner %q, due %v", r.Owner, r.Due)
+				t.Fatalf("a run nobody owns has messages and is not due: owner %q, due %v", r.Owner, r.Due)
 			}
 			continue
 		}
@@ -202,7 +202,7 @@ func raceMessages(t *testing.T, m Maker, letGo func(*testing.T, storage.Store, *
 			t.Fatalf("the release was refused, but the owner is %q", r.Owner)
 		}
 	}
-	t.Logf("let go %d times, kept %d times", released, kept)
+	t.Logf("released %d times, kept %d times", released, kept)
 }
 
 // testRaceTokens lets many end one token, the owner among them: one wins, and
@@ -246,9 +246,9 @@ func testRaceTokens(t *testing.T, m Maker) {
 		})
 		got := ask[storage.Token](t, "Token")(s.Token(t.Context(), token))
 		wakeups, messages, err := s.Messages(t.Context(), id)
-		must(t, "Bell", err)
+		must(t, "Messages", err)
 		if n := won.Load(); n > 1 || wakeups != n || int64(len(messages)) != n {
-			t.Fatalf("%d won, %d letters", n, len(messages))
+			t.Fatalf("%d won, %d messages", n, len(messages))
 		}
 		if won.Load() == 0 {
 			if got.State != storage.TokenExpired {
@@ -341,10 +341,10 @@ func testChanged(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	for name, do := range map[string]func() error{
-		"a letter of this store":    func() error { return s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
-		"a letter of another store": func() error { return other.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
-		"a run":                     func() error { return other.Create(t.Context(), run("b")) },
-		"a job":                     func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
+		"a message of this store":    func() error { return s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
+		"a message of another store": func() error { return other.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
+		"a run":                      func() error { return other.Create(t.Context(), run("b")) },
+		"a job":                      func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
 		"a child of this store": func() error {
 			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
 		},
@@ -356,10 +356,10 @@ func testChanged(t *testing.T, m Maker) {
 		select {
 		case <-changed:
 			if name != "a job" && s.Version() == version {
-				t.Errorf("%s rings, but nothing has moved", name)
+				t.Errorf("%s notifies, but the version is the same", name)
 			}
 		case <-time.After(20 * time.Second):
-			t.Errorf("%s does not ring", name)
+			t.Errorf("%s does not notify", name)
 		}
 	}
 }

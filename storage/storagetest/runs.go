@@ -151,6 +151,6 @@ func testRunsDue(t *testing.T, m Maker) {
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "never", Kind: "signal"}))
 	later := time.Now().Add(time.Minute)
 	if got := ids(t, s, storage.RunQuery{Due: later}); got != "soonfirstlatenever" {
-		t.Errorf("due after a letter: %q", got)
+		t.Errorf("due after a message: %q", got)
 	}
 }

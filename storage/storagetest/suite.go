@@ -68,10 +68,10 @@ func Run(t *testing.T, m Maker) {
 		{"Payloads", testPayloads},
 		{"UndoStack", testUndoStack},
 		{"Timers", testTimers},
-		{"Letters", testMessages},
+		{"Messages", testMessages},
 		{"Texts", testTexts},
-		{"Rang", testRunsWithMessages},
-		{"RangMany", testManyRunsWithMessages},
+		{"RunsWithMessages", testRunsWithMessages},
+		{"ManyRunsWithMessages", testManyRunsWithMessages},
 		{"Tokens", testTokens},
 		{"Queues", testQueues},
 		{"Leases", testLeases},
@@ -110,14 +110,14 @@ func Run(t *testing.T, m Maker) {
 		{"RaceBegin", testRaceBegin},
 		{"RaceDue", testRaceDue},
 		{"RaceManyDue", testRaceManyDue},
-		{"RaceBell", testRaceWakeups},
+		{"RaceWakeups", testRaceWakeups},
 		{"RaceCommitRelease", testRaceCommitRelease},
 		{"RaceTokens", testRaceTokens},
 		{"RaceSteps", testRaceSteps},
 		{"RaceClaims", testRaceClaims},
-		{"RaceRang", testRaceRunsWithMessages},
+		{"RaceRunsWithMessages", testRaceRunsWithMessages},
 		{"RaceTransact", testRaceTransact},
-		{"Rung", testChanged},
+		{"Changed", testChanged},
 		{"Model", testModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -307,7 +307,7 @@ func (p *pen) write(t tester, cp storage.Checkpoint) {
 	must(t, "Commit", p.commit(t.Context(), p.next(cp)))
 }
 
-// finish commits the end of the run and lets go of it.
+// finish commits the end of the run and releases it.
 func (p *pen) finish(t tester, state states.Flow) {
 	t.Helper()
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: state, Release: true, Wakeups: p.snap.Run.Wakeups}})

@@ -43,11 +43,11 @@ func testTokens(t *testing.T, m Maker) {
 		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
 	}, failed)
 	wakeups, messages, err := s.Messages(t.Context(), "a")
-	must(t, "Bell", err)
+	must(t, "Messages", err)
 	if wakeups != 2 {
-		t.Errorf("the bell is at %d, want 2", wakeups)
+		t.Errorf("the wakeup counter is at %d, want 2", wakeups)
 	}
-	same(t, "letters", []storage.Message{
+	same(t, "messages", []storage.Message{
 		{N: 1, Run: "a", Kind: storage.MessageToken, Path: "x", Incarnation: 1, Name: "t1", Body: value("result")},
 		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
@@ -104,8 +104,8 @@ func testQueues(t *testing.T, m Maker) {
 	}
 	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), taking("q", "w"))), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "b")
-	must(t, "Bell", err)
-	same(t, "letters", []storage.Message{
+	must(t, "Messages", err)
+	same(t, "messages", []storage.Message{
 		{N: 1, Run: "b", Kind: storage.MessageToken, Path: "z", Name: "t5", Body: value(2)},
 		{N: 2, Run: "b", Kind: storage.MessageTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
@@ -163,8 +163,8 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "KeepToken of none", errOf(s.KeepToken(t.Context(), "zz", 1, time.Hour)), storage.ErrNotFound)
 	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a")
-	must(t, "Bell", err)
-	same(t, "letters", []storage.Message{ // work of its own is nobody's to be told of
+	must(t, "Messages", err)
+	same(t, "messages", []storage.Message{ // work of its own is nobody's to be told of
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
 		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "x", Name: "t1", Body: value(2)},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
@@ -212,8 +212,8 @@ func testWorkLimits(t *testing.T, m Maker) {
 	want(t, "FinishToken of what was taken", errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
 	must(t, "FinishToken of what nobody has taken", errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
 	_, messages, err := s.Messages(t.Context(), "a")
-	must(t, "Bell", err)
-	same(t, "letters", []storage.Message{
+	must(t, "Messages", err)
+	same(t, "messages", []storage.Message{
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "x", Name: "t1", Body: value("w")},
 		{N: 2, Run: "a", Kind: storage.MessageRetaken, Path: "x", Name: "t1", Body: value("w")},
 		{N: 3, Run: "a", Kind: storage.MessageToken, Path: "y", Name: "t2", Failure: &atom.Failure{Code: "C"}},

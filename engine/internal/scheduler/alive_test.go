@@ -102,7 +102,7 @@ func (g *gardener) checkExceeded() {
 	g.check()
 	fs := g.over.Failures
 	if g.over.FlowTo == states.FlowSuccess || g.over.PendingOutcome != scheduler.PendingFailed || len(fs) == 0 || fs[0] != exceeded {
-		g.tb.Errorf("ended %v by fate %d with %v", g.over.FlowTo, g.over.PendingOutcome, fs)
+		g.tb.Errorf("ended %v by pending outcome %d with %v", g.over.FlowTo, g.over.PendingOutcome, fs)
 	}
 	for path := range g.sched.Open {
 		g.tb.Errorf("%q is open still", path.Path)

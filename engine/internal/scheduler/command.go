@@ -38,9 +38,9 @@ const (
 	PopUndo                  // take the topmost entry off the undo stack
 	DropUndo                 // forget the undo stack: what is on it will not be undone any more
 	Deadline                 // keep when the run is overdue; send Fired with no node when Due has come
-	PendingFailure           // keep that the run is going to end by Fate, on account of Failures
+	PendingFailure           // keep that the run will end with PendingOutcome, because of Failures
 	More                     // send Continue
-	CommandDone              // Order is done, or was dropped: it need not come again
+	CommandDone              // OperatorCommand is done, or was dropped: its message is no longer needed
 	Over                     // the run has come to rest in FlowTo; Failures say why
 )
 
@@ -50,7 +50,7 @@ type Command struct {
 	Op               Op
 	From, To         states.Task
 	FlowFrom, FlowTo states.Flow
-	PendingOutcome   PendingOutcome // Doom, Over
+	PendingOutcome   PendingOutcome // PendingFailure, Over
 	Abandoned        bool           // Cancel, Void
 	Atom             int32          // index in the plan; -1 when Node or Scope is meant
 	Node             *Node
@@ -73,7 +73,7 @@ type Detail struct {
 	Labels          map[string]string        // Label
 	Due             time.Time                // Wait, Deadline
 	Memory          atom.Value               // Remember
-	Failures        []*atom.Failure          // Doom, Over
+	Failures        []*atom.Failure          // PendingFailure, Over
 	OperatorCommand *OperatorCommand         // CommandDone
 	End             *flow.End                // Over
 }
@@ -95,7 +95,7 @@ const (
 	Deferred                     // the call of Execute has ended, and somebody else ends the atom; send Completed then
 	Told                         // the run was told something, as Cause says, by message N
 	Suspend                      // come to rest, undoing nothing
-	CommandCame                  // an operator wants what Order says
+	CommandCame                  // an operator sent OperatorCommand
 	Reset                        // begin anew: all atoms PENDING
 	Later                        // AskLanguage, AskUndo or More is not answered now: other events come first, and Idle asks again
 	Exceeded                     // the run has reached a limit, as Failure says; it may come in place of Grown
@@ -116,7 +116,7 @@ type Event struct {
 	Growth          *flow.Growth
 	Cause           *flow.Cause      // Told
 	N               int64            // Told, Unwound
-	OperatorCommand *OperatorCommand // CommandCame; of Begin: what is wanted of a run that had come to rest
+	OperatorCommand *OperatorCommand // CommandCame; of Begin: the command for a run that had come to rest
 	Fresh           bool             // Begin: the records were just loaded
 	Now             time.Time        // when it happened
 	Random          float64          // from 0 to 1, for the waits that this event leads to

@@ -242,7 +242,7 @@ func (s *Scheduler) Waits() bool {
 }
 
 // onlyWaited reports whether a run that was loaded did nothing but wait when it
-// was let go of: then it is taken up as if it had not been.
+// was released. If so, it resumes as if it had not been released.
 func (s *Scheduler) onlyWaited() bool {
 	if s.flow != states.FlowRunning || s.readyN > 0 || s.pending != NothingPending {
 		return false

@@ -29,8 +29,8 @@ type Saved struct {
 	Records        []Loaded
 	Undos          int64          // height of the undo stack
 	Unwound        bool           // some of it was taken off before
-	PendingOutcome PendingOutcome // as Doom left it
-	PendingFailure *atom.Failure  // as Doom left it
+	PendingOutcome PendingOutcome // as the command PendingFailure left it
+	PendingFailure *atom.Failure  // as the command PendingFailure left it
 }
 
 // Load takes up a run from what was persisted of it.

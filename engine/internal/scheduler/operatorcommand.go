@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// An Order is what an operator wants of a run.
+// An OperatorCommand is what an operator asks of a run.
 type OperatorCommand struct {
 	Kind OperatorCommandKind
-	N    int64         // number of the message it came by; CommandDone tells that it need not come again
+	N    int64         // number of its message; after CommandDone the message is no longer needed
 	Path string        // of the atom it is about; "" is the run
 	Why  *atom.Failure // Stop: what to say about it
 	Undo bool          // Stop: undo what was done
@@ -19,10 +19,10 @@ type OperatorCommand struct {
 	Keep bool          // Rewind: the atom itself stays done
 }
 
-// OperatorCommandKind tells orders apart.
+// OperatorCommandKind tells commands of operators apart.
 type OperatorCommandKind uint8
 
-// The orders.
+// The kinds of commands.
 const (
 	Stop        OperatorCommandKind = iota // end the run
 	Rewind                                 // undo what came after the atom, then go forward from there
@@ -30,7 +30,7 @@ const (
 	Skip                                   // count an atom that could not be undone as undone
 )
 
-// Refuse returns why an order cannot be followed; nil when it can.
+// Refuse returns why the run does not allow a command; nil if it does.
 func (s *Scheduler) Refuse(o *OperatorCommand) error {
 	a := int32(-1)
 	if o.Path != "" && s.root == nil {
@@ -64,7 +64,8 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 	return nil
 }
 
-// refuseMending returns why what could not be undone cannot be mended as ordered.
+// refuseMending returns why the command cannot be applied to what could not be
+// undone.
 func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 	switch {
 	case s.root == nil && a >= 0 && s.rec[a].State != states.TaskRevertFailure:
@@ -80,7 +81,8 @@ func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 	}
 }
 
-// obey does what an operator wants. An order that cannot be followed is dropped.
+// applyCommand applies a command of an operator. If the run does not allow the
+// command, applyCommand drops it.
 func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if s.Refuse(o) != nil {
 		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: o}})
@@ -108,8 +110,8 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	}
 }
 
-// obeyed tells that the orders being followed are done.
-func (s *Scheduler) obeyed() {
+// finishCommands reports that the commands being applied are done.
+func (s *Scheduler) finishCommands() {
 	for _, o := range s.commands {
 		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 	}

@@ -98,7 +98,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	}
 	s.setFlow(to)
 	if s.flow.Ended() {
-		s.obeyed()
+		s.finishCommands()
 	}
 	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.pending, Detail: &Detail{Failures: s.fatal}}
 	if s.root != nil {

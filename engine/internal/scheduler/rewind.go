@@ -84,7 +84,7 @@ func (s *Scheduler) rewound() bool {
 	}
 	hold := s.rewinding.hold
 	s.rewinding = nil
-	s.obeyed()
+	s.finishCommands()
 	if hold {
 		s.rest(states.FlowSuspended)
 		return true

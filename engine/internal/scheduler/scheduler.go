@@ -167,8 +167,8 @@ func (s *Scheduler) Step(ev Event) []Command {
 	return s.out
 }
 
-// suspend answers a wish that may come while the commands of the step before
-// are being carried out, and leaves those as they are.
+// suspend answers a request to suspend. The request may come while the driver
+// carries out the commands of the previous step; suspend leaves these as they are.
 func (s *Scheduler) suspend() []Command {
 	if s.flow != states.FlowRunning {
 		return nil
@@ -181,8 +181,8 @@ func (s *Scheduler) suspend() []Command {
 	return cmds
 }
 
-// renewOut empties the list of commands, and lets go of one that was
-// exceptionally long.
+// renewOut empties the list of commands, and frees a list that was exceptionally
+// long.
 func (s *Scheduler) renewOut() {
 	if cap(s.out) > 64*chunk {
 		s.out = nil
@@ -191,8 +191,8 @@ func (s *Scheduler) renewOut() {
 	s.out = s.out[:0]
 }
 
-// Rest lets go of what only deciding needs. It is called when nothing more is to
-// be decided, and the records are to be kept.
+// Rest frees what only deciding needs. The driver calls it when there is nothing
+// more to decide and the records must be kept.
 func (s *Scheduler) Rest() {
 	s.out, s.ops, s.newReady, s.next, s.wave, s.work = nil, nil, nil, nil, nil, nil
 	s.opAt, s.chooseAt, s.startAt = 0, 0, 0

@@ -6,10 +6,10 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Fate is an end that comes to a run from outside.
+// PendingOutcome is how a run that is being ended from outside will end.
 type PendingOutcome uint8
 
-// The fates.
+// The pending outcomes.
 const (
 	NothingPending PendingOutcome = iota
 	PendingTimedOut
@@ -29,16 +29,16 @@ func pendingOf(end *flow.End) PendingOutcome {
 	}
 }
 
-// doomed reports whether the run is being ended from outside: then a failure is
+// isEnding reports whether the run is being ended from outside. If so, a failure is
 // neither retried nor asked about, because it decides nothing any more.
 func (s *Scheduler) isEnding() bool { return s.pending != NothingPending }
 
 // IsEnding reports the same.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
-// endFromOutside lets the run end by a pending outcome. What executes is cancelled; with undo all
-// that was done is undone, otherwise it stays as it is. Doing it again changes
-// nothing, so it may be ordered anew after a crash.
+// endFromOutside lets the run end with a pending outcome. It cancels what executes.
+// With undo it undoes all that was done, otherwise that stays as it is. A second call
+// changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
 	s.pending, s.pendingFailure = pending, why
 	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})

@@ -141,7 +141,7 @@ func (s *Scheduler) giveUp(n *Node, f *atom.Failure) {
 
 var errNoForward = errors.New("a run of a language cannot go forward again from where it is taken back to; it can be undone as far as that, and ends so")
 
-// refuseUnwinding returns why a growing flow cannot be taken back as ordered.
+// refuseUnwinding returns why a growing flow does not allow a command to go back.
 // Whether the path is on the stack is the store's to know.
 func (s *Scheduler) refuseUnwinding(o *OperatorCommand) error {
 	if !o.Keep || !o.Hold || o.Path == "" {

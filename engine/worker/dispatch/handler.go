@@ -39,7 +39,7 @@ const (
 
 // Handler serves workers what the package says, under /tasks/, until ctx ends: then
 // those who wait for a task are told that there is none, and others are still heard.
-// Who may work is for whoever mounts it to say.
+// The program that mounts the handler decides who may work.
 func Handler(ctx context.Context, store storage.Store) http.Handler {
 	h := &handler{store: store, closing: ctx.Done()}
 	mux := http.NewServeMux()
@@ -119,7 +119,7 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &problem{http.StatusRequestTimeout, "invalid", "the body did not arrive in time"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return nil, &problem{http.StatusServiceUnavailable, "busy", "the server has no room for the body; ask again"}
+		return nil, &problem{http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again"}
 	}
 	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
 }

@@ -146,8 +146,8 @@ func TestStopping(t *testing.T) {
 	})
 }
 
-// TestCrowd: no more workers than that wait at once.
-func TestCrowd(t *testing.T) {
+// TestMaxPolls: at most MaxPolls workers wait at once.
+func TestMaxPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &place{handler: dispatch.Handler(t.Context(), storage.Memory())}

@@ -95,7 +95,7 @@ func (p *place) ended(t errorser, id string) storage.Run {
 		if run.State.Ended() {
 			return run
 		}
-		wait := time.NewTimer(20 * time.Millisecond) // the end of a run does not ring
+		wait := time.NewTimer(20 * time.Millisecond) // the store does not notify when a run ends
 		select {
 		case <-changed:
 		case <-wait.C:

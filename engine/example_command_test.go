@@ -56,7 +56,7 @@ func ExampleEngine_Command() {
 	// refused: true
 }
 
-// What an order would undo can be asked before it is given.
+// Preview lists what a command would undo before it is sent.
 func ExampleEngine_Preview() {
 	ctx := context.Background()
 	eng, err := engine.New(sale(), engine.With(price, 50))
@@ -95,8 +95,8 @@ func ExampleRetryFrom() {
 	// <nil>
 }
 
-// A run that was made for whoever serves the store is held back, and let go. That
-// needs the store and no engine.
+// A run that was created for any process that serves the store is held back, then
+// resumed. Holding it back needs the store but no engine.
 func ExampleSuspend() {
 	ctx := context.Background()
 	eng, err := engine.New(sale(), engine.With(price, 50))

@@ -10,10 +10,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestOrderProperty gives orders to random flows at random moments, which may
-// also die: who is held goes on to the same end; what is cancelled is undone, and
-// what is abandoned stays as it is, and the world is as the states say.
-func TestOrderProperty(t *testing.T) {
+// TestCommandProperty sends commands to random flows at random moments, in processes
+// that may also die. A run that is held goes on to the same end. What is cancelled
+// is undone, what is abandoned stays as it is, and the world is as the states say.
+func TestCommandProperty(t *testing.T) {
 	const times = 500
 	check(t, times, func(rt *rapid.T) { commandAnywhere(t, rt) })
 }
@@ -27,19 +27,19 @@ func commandAnywhere(t *testing.T, rt *rapid.T) {
 	}
 	alone := inBubbleOf(t, inMemory(), f, c)
 	alone.report(rt, f, c)
-	orders := map[string]engine.Command{"hold": engine.Hold(), "cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough")}
-	kind := rapid.SampledFrom([]string{"hold", "cancel", "abandon"}).Draw(rt, "order")
-	order := orders[kind]
-	c.order, c.orderAt = &order, rapid.IntRange(1, 2*alone.commits).Draw(rt, "given at")
+	commands := map[string]engine.Command{"hold": engine.Hold(), "cancel": engine.Cancel("enough"), "abandon": engine.Abandon("enough")}
+	kind := rapid.SampledFrom([]string{"hold", "cancel", "abandon"}).Draw(rt, "command")
+	command := commands[kind]
+	c.command, c.commandAt = &command, rapid.IntRange(1, 2*alone.commits).Draw(rt, "sent at")
 	c.deaths = anyDeaths(rt, 0, 2, alone.commits)
 	got := inBubbleOf(t, inMemory(), f, c)
 	got.report(rt, f, c)
 	if alone.stuck || got.stuck {
 		return
 	}
-	if kind == "hold" || !got.ordered {
+	if kind == "hold" || !got.commanded {
 		if diff := cmp.Diff(alone.upshot, got.upshot); diff != "" {
-			rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +ordered):\n%s", f, c, diff)
+			rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +commanded):\n%s", f, c, diff)
 		}
 		return
 	}

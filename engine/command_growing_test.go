@@ -216,7 +216,7 @@ func TestUndoGrowingFurther(t *testing.T) {
 				t.Fatal(err)
 			}
 			died = false
-			order := func(o engine.Command) (*engine.Result, error) {
+			send := func(o engine.Command) (*engine.Result, error) {
 				res, err := on(&mortal{Store: memory, left: die}).Command(t.Context(), "r", o)
 				if !errors.Is(err, errDied) {
 					return res, err
@@ -228,11 +228,11 @@ func TestUndoGrowingFurther(t *testing.T) {
 				return on(memory).Run(t.Context(), "r")
 			}
 			for _, step := range []struct {
-				order engine.Command
-				left  int64
-				state string
+				command engine.Command
+				left    int64
+				state   string
 			}{{engine.RevertTo("B"), 2, "FAILURE"}, {engine.RevertTo("A"), 1, "FAILURE"}, {engine.Cancel(""), 0, "REVERTED"}} {
-				res, err := order(step.order)
+				res, err := send(step.command)
 				if res == nil {
 					t.Fatal(err)
 				}
