@@ -204,7 +204,8 @@ func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
 	if leave {
 		return nil
 	}
-	l, err := (&Command{kind: messageCancel, why: cancelled("the run that began it no longer waits for it"), body: commandBody{Undo: n.Spec.Undo != nil}}).message(id)
+	why := cancelled("the run that began it no longer waits for it")
+	l, err := (&Command{kind: messageCancel, why: why, body: commandBody{Undo: n.Spec.Undo != nil}}).message(id)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,8 @@ func (s *session) give(ctx context.Context, id string, w *operatorRequest) error
 		case w.noWait:
 			return s.send(ctx, store, run, w)
 		case run.Definition == "" && owner == nil:
-			return usagef("run %s is of the flow %s, which is in a Go program: that has to go on with it (with --no-wait it finds the command when it does)", id, run.Flow)
+			return usagef("run %s is of the flow %s, which is in a Go program: that has to go on with it (with --no-wait it finds the command when it does)",
+				id, run.Flow)
 		case run.Definition == "":
 			return s.giveAway(ctx, store, run, w, owner)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func populated(t *testing.T, dsn, killerFlow, neighborFlow string, input any) *p
 		"kill.sh": killScript, "work.sh": "#!/bin/sh\nsleep 0.3\necho '{}'\n",
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // scripts
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,11 +124,11 @@ func (p *population) serve(t *testing.T, patience time.Duration) storage.Run {
 				}
 				continue
 			case <-over:
-				_ = cmd.Process.Kill()
-				<-exited
+				_ = cmd.Process.Kill() // it may have ended
+				<-exited               //nolint:errcheck // it was killed
 				run, err := p.store.Run(context.Background(), killer)
 				t.Fatalf("after %d deaths the killer is %v, %+v (%v); the last server said:\n%s", p.died, run.State, run.Suspicion, err, said.String())
-			case <-exited:
+			case <-exited: //nolint:errcheck // the state of the process says how it ended
 			}
 			look.Stop()
 			t.Logf("%v:\n%s", cmd.ProcessState, said.String())
@@ -205,8 +206,8 @@ var unbounded = []string{"--run-limit", "atoms=100000000", "--run-limit", "value
 // controlGroup makes a control group with a memory limit.
 func controlGroup(t *testing.T, limit int64) string {
 	t.Helper()
-	const memory = "/sys/fs/cgroup/memory" // the usual place of version 1
-	group, err := os.MkdirTemp(memory, "ebb-test-")
+	const memory = "/sys/fs/cgroup/memory"          // the usual place of version 1
+	group, err := os.MkdirTemp(memory, "ebb-test-") //nolint:usetesting // control groups live only there
 	if err != nil {
 		t.Skip("needs to make control groups of version 1: ", err)
 	}
@@ -247,7 +248,7 @@ func TestNestedMapsBesideSleepers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := populated(t, "", nestedMaps(5), sleeper, thirty(t))
-			p.flags = append(c.flags, unbounded...)
+			p.flags = slices.Concat(c.flags, unbounded)
 			if c.limit > 0 {
 				p.group = controlGroup(t, c.limit)
 			}

@@ -72,7 +72,8 @@ func newMetrics(store *sqlstore.Store) *metrics {
 	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
 	}
-	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written, &boardCollector{store: store}, &suspectCollector{store},
+	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written,
+		&boardCollector{store: store}, &suspectCollector{store},
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "ebb_largest_run_bytes", Help: "How many bytes the run has written that has written most of those that this process drives.",
 		}, m.sizes.largest),

@@ -60,7 +60,7 @@ func holdAndKill(t *testing.T, v *victim, dsn string) {
 		dsn = "sqlite:" + dsn
 	}
 	serve := func() *exec.Cmd {
-		cmd := v.ebb("EBB_LOG_LEVEL=off", "serve", "--listen", "off", "--dir", filepath.Dir(v.file), v.file)
+		cmd := v.ebb("EBB_LOG_LEVEL=off", "serve", "--listen", "off", "--max-lost", "1000", "--dir", filepath.Dir(v.file), v.file)
 		cmd.Env = append(cmd.Env, "EBB_DSN="+dsn)
 		cmd.Stderr = nil
 		if err := cmd.Start(); err != nil {

@@ -238,7 +238,10 @@ func (itemsRule) schema(*schemas) schema {
 	return schema{"anyOf": []any{schema{"type": []string{"array", "object"}}, expressionIs}}
 }
 
-func (s levelRule) schema(b *schemas) schema { return b.within(b.machine, b.machine).ref(s.objectRule) }
+func (s levelRule) schema(b *schemas) schema {
+	return b.within(b.machine, b.machine).ref(s.objectRule)
+}
+
 func (processorRule) schema(b *schemas) schema {
 	return b.within(b.machine, b.machine).ref(processorObject)
 }

@@ -68,11 +68,13 @@ func TestFind(t *testing.T) {
 		},
 		"version 2, a name that begins alike": {
 			"0::/docker/abcdef\n", mountV2 + strings.Replace(mountV2, " / /sys/fs/cgroup", " /docker/abc /mnt/other", 1),
-			map[string]string{"/mnt/other/memory.max": "1024\n"}, Limit{},
+			map[string]string{"/mnt/other/memory.max": "1024\n"},
+			Limit{},
 		},
 		"version 2, blanks in the mount point": {
 			"0::/a\n", `30 23 0:26 / /mnt/my\040groups rw - cgroup2 none rw` + "\n",
-			map[string]string{"/mnt/my groups/a/memory.max": "1073741824\n"}, Limit{gib, "/mnt/my groups/a/memory.max"},
+			map[string]string{"/mnt/my groups/a/memory.max": "1073741824\n"},
+			Limit{gib, "/mnt/my groups/a/memory.max"},
 		},
 		"version 1": {
 			"4:memory:/ebb\n3:cpuset:/\n0::/\n", mountV1Both,

@@ -13,7 +13,10 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: server.place, dialect: serverDialect, server: server, steps: migrations, lease: server.lease, notifier: newNotifier(nil), log: hclog.NewNullLogger()}
+	s := &Store{
+		place: server.place, dialect: serverDialect, server: server, steps: migrations, lease: server.lease,
+		notifier: newNotifier(nil), log: hclog.NewNullLogger(),
+	}
 	for _, opt := range opts {
 		opt(s)
 	}
