@@ -31,7 +31,7 @@ func ExampleDeferrable() {
 	_, err = eng.Run(ctx, "order-1", engine.Unload())
 	fmt.Println(errors.Is(err, engine.ErrWaiting))
 
-	// Whoever has the token answers, from any process.
+	// The party that has the token answers, from any process.
 	_, err = store.EndToken(ctx, <-mail, atom.MustEncode("Ann"), nil)
 	check(err)
 

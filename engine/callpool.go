@@ -10,7 +10,7 @@ import (
 
 // A callPool makes calls of a run on goroutines of its own, and keeps what has come
 // of them until the driver takes it in. A goroutine makes one call after the
-// other, as long as there are some; whoever takes one while more are left starts
+// other, as long as there are some; a worker that takes one while more are left starts
 // another goroutine, unless one is starting already. So short calls are made by as
 // many goroutines as there are processors, and a call that blocks delays no other.
 type callPool struct {

@@ -16,7 +16,7 @@ func step(name string) *atom.Atom {
 	return atom.Func(name, func(context.Context, struct{}) (struct{}, error) { fmt.Println(name); return struct{}{}, nil })
 }
 
-// Runs are started and served by whoever is there. One that waits takes no
+// Runs are started and served by any process that is there. One that waits takes no
 // goroutine, no memory and no slot.
 func ExampleEngine_Serve() {
 	ctx, stop := context.WithCancel(context.Background())

@@ -22,7 +22,7 @@ func (e *Engine) Explain(ctx context.Context, run string) (string, error) {
 	return explain(ctx, e.store, e.plans, run)
 }
 
-// Explain is [Engine.Explain] for whoever has a store and not the flow. Of a run
+// Explain is [Engine.Explain] for a caller that has a store and not the flow. Of a run
 // of a compiled flow it shows what ended before an atom began, where with the
 // flow it shows what the atom depended on, and what it was given.
 func Explain(ctx context.Context, store storage.Reader, run string) (string, error) {

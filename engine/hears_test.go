@@ -140,7 +140,7 @@ func TestCatchingUpHears(t *testing.T) { //nolint:gocognit // the language is on
 	}
 }
 
-// paged is a store that stops whoever reads at the first page of children.
+// paged is a store that stops its reader at the first page of children.
 type paged struct {
 	storage.Store
 

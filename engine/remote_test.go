@@ -108,7 +108,7 @@ func TestRemoteBadResult(t *testing.T) {
 }
 
 // TestRemoteUnloaded: a run whose work, or undo, waits for a worker is nobody's, and
-// is found again where it was, by whoever takes it up.
+// is found again where it was, by the process that takes it up.
 func TestRemoteUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := storage.Memory()

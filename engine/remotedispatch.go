@@ -11,7 +11,7 @@ import (
 // A call that is work for workers, see [atom.Queued], is not made: it has a token
 // in a queue, which is stored with its begin. Forth and back it is the same.
 
-// handed is what is kept of such a call for whoever takes it.
+// handed is what is kept of such a call for the worker that takes it.
 type handed struct {
 	Input    json.RawMessage `json:"input"`
 	Revert   bool            `json:"revert,omitempty"`

@@ -209,7 +209,7 @@ func TestKillersAmongInnocents(t *testing.T) {
 }
 
 // TestKillerIsSetAside: a run that kills the processes which drive it is set aside with its
-// job, and says why; whoever runs it then begins anew.
+// job, and says why; a process that runs it then begins anew.
 func TestKillerIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

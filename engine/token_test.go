@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// approval is a flow whose second atom is ended by whoever has its token.
+// approval is a flow whose second atom is ended by the party that has its token.
 type approval struct {
 	stage
 
@@ -50,7 +50,7 @@ func (a *approval) end(t *testing.T, store storage.Store, result any, failure *a
 	}
 }
 
-// TestDeferred lets an atom be ended by whoever has its token: while the run is
+// TestDeferred lets an atom be ended by the party that has its token: while the run is
 // driven, and while it is only rows.
 func TestDeferred(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
@@ -198,7 +198,7 @@ func TestDeferredSurvives(t *testing.T) {
 	})
 }
 
-// TestCancelDeferred does not wait for whoever has the token.
+// TestCancelDeferred does not wait for the party that has the token.
 func TestCancelDeferred(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		a := &approval{}

@@ -1,5 +1,5 @@
 // Package states names the states that flows, tasks, retries, jobs and engines
-// can be in, and says which may follow which. Whoever is about to write a state
+// can be in, and says which may follow which. Code that is about to write a state
 // asks first:
 //
 //	if err := states.Check(run.State, states.FlowSuspending); err != nil {

@@ -208,7 +208,7 @@ func TestCrashTakesProgramsAlong(t *testing.T) {
 }
 
 // TestCrashInCancel kills a run, then the cancel of it, each at places where it
-// would hurt. Whoever goes on goes on with the undoing.
+// would hurt. The process that resumes the run continues the undo.
 func TestCrashInCancel(t *testing.T) {
 	t.Parallel()
 	places := []string{"engine.committed", "sqlstore.commit.before", "engine.reverting"}

@@ -15,7 +15,7 @@ import (
 
 // gorun is a program with a flow in Go, as others have it: gorun RUN [WAIT]
 // drives a run until it rests, or with WAIT until it only waits. The order is
-// approved by whoever has a token, paid by a signal, and delivered unless the
+// approved by the party that has a token, paid by a signal, and delivered unless the
 // file broken is there. What it does it notes in a file named after the run.
 func gorun() {
 	if err := order(context.Background(), os.Args[1], len(os.Args) > 2); err != nil {

@@ -48,7 +48,7 @@ func (l *logger) is(level hclog.Level) bool {
 	return l.handler.Enabled(context.Background(), as)
 }
 
-// log logs at a level, for a method that whoever logs has called.
+// log logs at a level, for a method that the caller of the logger has called.
 func (l *logger) log(level hclog.Level, msg string, args []any) {
 	if !l.is(level) {
 		return

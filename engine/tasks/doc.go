@@ -62,7 +62,7 @@
 //
 // # Workers
 //
-// A resource worker:KIND is work of that kind for whoever asks for it, in any
+// A resource worker:KIND is work of that kind for a worker that asks for it, in any
 // process and language: see package [github.com/ebbflow/ebb/engine/worker/dispatch].
 //
 // # Services of AWS

@@ -98,7 +98,7 @@ func broken(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // the method and URL are known to whoever reads the failure
+		err = wrapped.Err // the method and URL are known to the reader of the failure
 	}
 	if strings.Contains(err.Error(), "Location header") { // whose text it has, and parts of that
 		return atom.Errorf(CodeSocket, "the server redirects to what is not a valid URL")

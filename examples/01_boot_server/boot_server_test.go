@@ -131,7 +131,7 @@ func Example_unknown() {
 	// undone because of a Timeout
 }
 
-// When the process stops, nothing is undone: the run stays where it is. Whoever
+// When the process stops, nothing is undone: the run stays where it is. A process that
 // runs it again, under the same id and on the same store, goes on with it. What
 // is recorded as done is not done again.
 func Example_goesOn() {

@@ -8,7 +8,7 @@ import (
 )
 
 // Attributes is what a machine's context object and history tell about a run
-// besides its id. Whoever starts a run encodes it into [flow.Run.Attributes];
+// besides its id. The program that starts a run encodes it into [flow.Run.Attributes];
 // what is left empty has a sensible value made of the run's id and the flow's
 // name.
 type Attributes struct {

@@ -306,7 +306,7 @@ func (w *interpreter) fraction(n *amount) (float64, *stateError) {
 }
 
 // childAttributes is what the machine that runs an item is told about itself, and
-// with it all that whoever started this run has told.
+// with it all that the program that started this run has told.
 func (w *interpreter) childAttributes(m *mapSettings, index int) atom.Value {
 	a := *w.attributes()
 	d := w.state.items.distributed

@@ -17,7 +17,7 @@
 // answer walks through up to 500 of them and then asks to be asked again.
 //
 // What a machine remembers while it waits is in the levelStates of its nodes and,
-// for variables, in the memory of its flows; both are JSON. Whoever starts a run
+// for variables, in the memory of its flows; both are JSON. The program that starts a run
 // may tell more about it with [Attributes].
 //
 // # The language
@@ -33,7 +33,7 @@
 // [WriteObjects].
 //
 // A task whose resource ends in .waitForTaskToken, or is an activity, is ended by
-// whoever has its token.
+// the party that has its token.
 //
 // A definition is read in two steps. A checker goes by the tables of language.go,
 // which say what each object of the language may hold, reports every rule that is

@@ -12,7 +12,7 @@ import (
 )
 
 // Executions of other machines, which states:startExecution starts: each is a run of
-// its own, begun in the commit that begins its state. Whoever runs the machine may
+// its own, begun in the commit that begins its state. The program that runs the machine may
 // have a task do it instead.
 
 // StartExecution is the service, without a pattern, that starts executions.

@@ -11,7 +11,7 @@ import (
 )
 
 // The history of a run in the words of AWS: types, details and the event that
-// each follows from. Values are JSON; whoever shows them as AWS does turns them
+// each follows from. Values are JSON; the program that shows them as AWS does turns them
 // into JSON texts.
 
 // record writes an event. What it follows from is the event before it in its

@@ -235,7 +235,7 @@ func (t *StateTest) visit(w *interpreter) (step, *stateError) {
 	}
 }
 
-// work lets the mock, or whoever is to be called, do the task.
+// work lets the mock, or the program that is to be called, do the task.
 func (t *StateTest) work(w *interpreter) (step, *stateError) {
 	spec, f := w.workSpec(testedState)
 	if f != nil {

@@ -16,7 +16,7 @@ func TestConformanceASLValidation(t *testing.T) {
 	tally := conformance.NewAspects("asl/validation")
 	for _, record := range conformance.Verdicts(t) {
 		if record.Fragment {
-			continue // not a machine: what it lacks was no question to whoever judged it
+			continue // not a machine: what it lacks was no question to the validator that judged it
 		}
 		problems := asl.Validate("", record.Source(), typed(record.Type)...)
 		switch {

@@ -8,7 +8,7 @@
 //		"boot":          "FAILURE",
 //	})))
 //
-// A [View] is a plain struct that knows nothing of flows or stores: whoever has
+// A [View] is a plain struct that knows nothing of flows or stores: a caller that has
 // another thing to draw, such as a state machine or a stored run, fills one in.
 //
 // The package is pure. The same view gives the same text, byte by byte; its size

@@ -37,7 +37,7 @@ type options struct {
 // An Option is a choice about how a definition is read.
 type Option func(*options)
 
-// A Loader returns the document, in JSON, that a URI stands for. Whoever gives
+// A Loader returns the document, in JSON, that a URI stands for. A caller that gives
 // one decides what may be loaded.
 type Loader func(uri string) ([]byte, error)
 

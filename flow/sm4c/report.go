@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
-// A report collects problems. Whoever reads a definition goes on behind each, so
+// A report collects problems. The code that reads a definition goes on behind each, so
 // that all are reported at once.
 type report struct {
 	source   source // what is being read

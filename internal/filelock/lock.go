@@ -66,7 +66,7 @@ func modeLike(like Like) fs.FileMode {
 
 // Create opens the file as [Open] does and locks it. It returns
 // ErrLocked when another holds it. The lock is that of the file which is found
-// under the path afterwards, whoever deletes files of that name meanwhile.
+// under the path afterwards, even if another process deletes files of that name meanwhile.
 func Create(path string, like Like) (*Lock, error) {
 	for {
 		l, err := Open(path, like)

@@ -126,7 +126,7 @@ type (
 		signature  *signature
 	}
 	// thunkNode is a call in the last place of a function's body: it is handed
-	// to whoever called the function, so that loops written as recursion need no
+	// to the code that called the function, so that loops written as recursion need no
 	// stack.
 	thunkNode struct {
 		base

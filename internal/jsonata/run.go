@@ -53,7 +53,7 @@ type run struct {
 // millisecond.
 const slice = 10_000
 
-// work takes steps from those that are left. Whoever works in a loop without
+// work takes steps from those that are left. Code that works in a loop without
 // evaluating anything looks at broken now and then.
 func (r *run) work(steps int) {
 	if r.steps -= steps; r.steps < 0 {

@@ -264,7 +264,7 @@ func testRetry(t *testing.T, m Maker) {
 	}
 }
 
-// testClaimedInVain: a job that kills whoever has it is not claimed for ever.
+// testClaimedInVain: a job that kills the process that has it is not claimed for ever.
 func testClaimedInVain(t *testing.T, m Maker) {
 	b, other := m.Open(t, jobs.Policy{Lease: short, Attempts: 2})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})

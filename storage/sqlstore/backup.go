@@ -19,7 +19,7 @@ var errServerBackup = errors.New("sqlstore: a database on a server is backed up 
 //
 // It is for files: on a server use its own means.
 //
-// In the copy every run is without a live owner. Whoever goes on with a run in
+// In the copy every run is without a live owner. A process that goes on with a run in
 // the copy, and with the same run here, has it done twice.
 //
 // The copy has the mode of a new database, see [FolderMode].

@@ -58,7 +58,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 			arrivals = max(arrivals, one.arrivals)
 		}
 	}
-	if arrivals != nobody { // once for all: whoever is woken looks for all that was committed
+	if arrivals != nobody { // once for all: a goroutine that is woken looks for all that was committed
 		w.waiting(arrivals)
 	}
 	return nil

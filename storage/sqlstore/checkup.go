@@ -156,7 +156,7 @@ const (
 const restoredBy = 1000
 
 // AfterRestore makes a database that was restored from a copy safe to work on:
-// whoever claimed something of it after the copy was made can write nothing, as what
+// a process that claimed something of it after the copy was made can write nothing, as what
 // claims are compared with is raised above all that was handed out; and what the copy
 // says to be owned is free. It returns how many runs and jobs those are that have not
 // ended. Nobody else may be working on the database.

@@ -22,7 +22,7 @@ import (
 
 const (
 	// Jobs whose time has come, and those whose lease has run out, are made
-	// unclaimed by whoever looks for such. ?1 is the time.
+	// unclaimed by a process that looks for such. ?1 is the time.
 	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1)`
 	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?1`
 

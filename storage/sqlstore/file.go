@@ -189,5 +189,5 @@ type toBe struct{ mode fs.FileMode }
 // Mode returns its mode.
 func (t toBe) Mode() fs.FileMode { return t.mode }
 
-// Sys returns nothing: whoever creates the file owns it.
+// Sys returns nothing: the user who creates the file owns it.
 func (t toBe) Sys() any { return nil }

@@ -29,7 +29,7 @@ import (
 //
 //	go test ./storage/sqlstore -run TestMakeFixture -fixture
 //
-// So whoever adds migration N+1 first makes the fixture of N, if it is not there,
+// So a developer who adds migration N+1 first makes the fixture of N, if it is not there,
 // and commits it; what the new schema has more is then put into fillFixture and
 // fixtureFlows for the next one. The test refuses to overwrite.
 var makeFixture = flag.Bool("fixture", false, "make testdata/schema-N.db of the present schema")

@@ -95,7 +95,7 @@ func limitsBy(ctx context.Context, s *session, query string) ([]storage.Limit, e
 }
 
 // keptLimits returns all limits, which stay so until the transaction ends: a run that
-// it makes is seen by whoever sets another one.
+// it makes is seen by a process that sets another one.
 func keptLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 	if w.limits == nil && w.dialect.share != "" {
 		if err := w.post(ctx, nil, w.dialect.share); err != nil {

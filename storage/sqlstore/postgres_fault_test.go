@@ -256,7 +256,7 @@ func TestServerWritesUnheard(t *testing.T) {
 }
 
 // TestServerJobsUnheard loses answers to what claims and ends jobs: the store looks what
-// became of it, so that each job is claimed, and ended, once, and whoever does so is told.
+// became of it, so that each job is claimed, and ended, once, and the caller that does so is told.
 func TestServerJobsUnheard(t *testing.T) {
 	t.Parallel()
 	p, dsn := postgrestest.NewProxy(t, migrated(t))

@@ -64,7 +64,7 @@ func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
 // Migrate brings the database that the DSN names to the schema that this Ebb
 // works with, and returns how far it was before. Each step is one transaction, and
 // of several that migrate one goes after the other. A file is migrated whenever it
-// is opened; on a server this is for whoever is responsible for it to say, as
+// is opened; on a server this is for the operator who is responsible for it to say, as
 // every process there must be able to work with the result.
 func Migrate(ctx context.Context, dsn string) (Schema, error) {
 	if isServer(dsn) {

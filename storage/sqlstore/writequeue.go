@@ -130,7 +130,7 @@ func (t *writeQueue) wait(past bool, turn chan<- error) {
 	}
 }
 
-// leave ends the turn. Whoever waits for gate b has gate a locked.
+// leave ends the turn. A process that waits for gate b has gate a locked.
 func (t *writeQueue) leave() (wanted bool, err error) {
 	err = t.a.Try()
 	if errors.Is(err, filelock.ErrLocked) {

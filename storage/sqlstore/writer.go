@@ -48,7 +48,7 @@ var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
 // else is writing its runs.
 var errHeld = errors.New("sqlstore: its runs are being written")
 
-// A writer is the only one in its process that writes to the database. Whoever finds
+// A writer is the only one in its process that writes to the database. A goroutine that finds
 // nobody leading leads: it takes its own write and those that queue meanwhile into one
 // transaction, hands out the results, and passes the lead to the next in the queue. So
 // a lone write never waits, and many share a COMMIT. On a server, a second leads beside

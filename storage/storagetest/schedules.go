@@ -54,7 +54,7 @@ func testSchedules(t *testing.T, m Maker) {
 		t.Errorf("the next is due at %v, want %v", next, later)
 	}
 
-	// A tick is posted once, by whoever saw the schedule as it is.
+	// A tick is posted once, by the process that saw the schedule as it is.
 	seen := look()
 	jobs := []storage.Job{{ID: "j1", Flow: "trip", Created: at(2), RunLabels: one.Labels}, {ID: "j2", Flow: "trip", Created: at(2)}}
 	post(t, s, jobs[1])

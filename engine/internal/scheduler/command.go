@@ -107,7 +107,7 @@ type Event struct {
 	Atom            int32
 	Node            *Node
 	Revert          bool // Completed: a revert has ended
-	ByToken         bool // Completed: of a node that began a run, whoever had its token ended it, not the run
+	ByToken         bool // Completed: of a node that began a run, the party that had its token ended it, not the run
 	Result          atom.Value
 	Failure         *atom.Failure
 	Decision        atom.Decision

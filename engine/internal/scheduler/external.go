@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// An atom may be ended elsewhere: by whoever has its token, or by the run that
+// An atom may be ended elsewhere: by the party that has its token, or by the run that
 // it began. It is RUNNING, its end mark says so, and nothing is kept for it but
 // its record.
 
@@ -51,7 +51,7 @@ func (s *Scheduler) revertAwaited(a int32, n *Node) {
 	delete(s.undone, a)
 }
 
-// voidRevert takes a revert back from whoever was to end it.
+// voidRevert takes a revert back from the party that was to end it.
 func (s *Scheduler) voidRevert(a int32) {
 	if s.undone[a] {
 		s.revertAwaited(a, nil)
@@ -136,7 +136,7 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 }
 
-// void takes an atom back from whoever was to end it: what it did is not known.
+// void takes an atom back from the party that was to end it: what it did is not known.
 func (s *Scheduler) void(a int32) {
 	r := &s.rec[a]
 	if !r.Awaits() {

@@ -24,7 +24,7 @@ type Node struct {
 	waiting   bool
 	elsewhere bool // ended elsewhere, and counted among the waits
 	stopped   bool // cancelled; its end is still awaited
-	byToken   bool // of one that began a run: whoever had the token ended it
+	byToken   bool // of one that began a run: the party that had the token ended it
 
 	onStack int64 // of an entry that is undone for a flow: its height on the undo stack
 	drops   int   // how often that was dropped by then

@@ -64,7 +64,7 @@ func TestTask(t *testing.T) {
 	})
 }
 
-// TestCancelled: whoever has the task of a run that was cancelled is told so by the
+// TestCancelled: a worker that has the task of a run that was cancelled is told so by the
 // answer to its heartbeat.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
