@@ -169,7 +169,7 @@ func (w *interpreter) moved(t *transition) step {
 }
 
 // merge lets a result handler replace the data of the machine: . is all of it,
-// the handler, and $value the result (decision 3).
+// no matter which state handles it, and $value is the result (decision 3).
 func (w *interpreter) merge(handler *expression, value any) *stateError {
 	run, f := w.outer()
 	if f != nil {
