@@ -19,7 +19,7 @@ import (
 // drives the run. One that goes on after it was to be interrupted holds up everything
 // else. It is given up like a call that ignores its context: the goroutine that called
 // Run takes the run from it, and the run goes on from its last commit, see
-// [Engine.goOnWithout]. What the answer still returns is ignored.
+// [Engine.resumeWithoutAnswer]. What the answer still returns is ignored.
 type answers struct {
 	made int64        // so far, by the goroutine that drives
 	out  atomic.Int64 // the one that is being made, negative while it uses the driver
@@ -30,9 +30,9 @@ const (
 	wasGivenUp = math.MinInt64 // the goroutine that made one may use the driver no more
 )
 
-// errUnheeded is why the driving of a run ends whose answer was given up, while
+// errAnswerGivenUp is why the driving of a run ends whose answer was given up, while
 // something is wanted of the run.
-var errUnheeded = errors.New("engine: an answer was given up")
+var errAnswerGivenUp = errors.New("engine: an answer was given up")
 
 // begin leaves the goroutine to user code.
 func (a *answers) begin() {
@@ -131,16 +131,16 @@ func (w *watch) end() {
 	}
 }
 
-// unheeded gives up the answer that is being made if it should have been by now. It
+// giveUpAnswer gives up the answer that is being made if it should have been by now. It
 // returns why, and nil when there is none such. The driver is the caller's then.
-func (d *driver) unheeded(w *watch) error {
+func (d *driver) giveUpAnswer(w *watch) error {
 	n, now := d.answers.out.Load(), d.e.now()
 	if n = max(n, -n); n != w.answer {
 		w.answer, w.since = n, now
 	}
 	again := n != noAnswer || d.called()
 	if n != noAnswer && now.Sub(w.since) >= max(d.e.grace, leastGrace) {
-		why, err := d.demanded(now)
+		why, err := d.reasonToGiveUp(now)
 		if why != nil && d.answers.out.CompareAndSwap(n, wasGivenUp) {
 			return why
 		}
@@ -155,21 +155,21 @@ func (d *driver) unheeded(w *watch) error {
 	return nil
 }
 
-// demanded returns why an answer is to be given up, nil when nothing demands that. A
+// reasonToGiveUp returns why an answer is to be given up, nil when nothing demands that. A
 // message that is no command waits for the answer.
-func (d *driver) demanded(now time.Time) (why, err error) {
+func (d *driver) reasonToGiveUp(now time.Time) (why, err error) {
 	due := d.due.Load()
 	switch {
 	case d.ctx.Err() != nil:
 		return ErrStopped, nil
 	case isClosed(d.e.suspend), due != 0 && now.UnixNano() >= due:
-		return errUnheeded, nil
+		return errAnswerGivenUp, nil
 	}
 	ctx, cancel := context.WithTimeout(d.storing, assurance)
 	defer cancel()
 	_, messages, err := d.e.store.Messages(ctx, d.claim.Run)
 	if err == nil && slices.ContainsFunc(messages, func(l storage.Message) bool { _, is := commandOf(&l); return is }) {
-		return errUnheeded, nil
+		return errAnswerGivenUp, nil
 	}
 	return nil, err
 }
@@ -181,16 +181,16 @@ func (d *driver) abandon(why error) error {
 	d.e.log.Error("an answer about the run ignores that it is not wanted any more; it is given up",
 		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.e.grace, leastGrace))
 	d.stopAtoms()
-	if errors.Is(why, errUnheeded) && !d.owns() { // there is no run to go on with
+	if errors.Is(why, errAnswerGivenUp) && !d.owns() { // there is no run to go on with
 		return ErrStopped
 	}
 	return why
 }
 
-// goOnWithout goes on with a run whose answer was given up, from its last commit, with
+// resumeWithoutAnswer goes on with a run whose answer was given up, from its last commit, with
 // what is wanted of it. Its language is not asked any more what it says to the end of
 // the run.
-func (e *Engine) goOnWithout(ctx context.Context, d *driver, opts []RunOption) (*Result, error) {
+func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver, opts []RunOption) (*Result, error) {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(ignoreSuspend); return is })
 	next, snap, err := e.begun(ctx, d.claim.Run, e.store.Seize, opts)
 	if err != nil {
@@ -200,8 +200,8 @@ func (e *Engine) goOnWithout(ctx context.Context, d *driver, opts []RunOption) (
 	return e.finish(ctx, next, snap, toGoOn, opts)
 }
 
-// untold is the answer to a cause that a language is not told.
-func (d *driver) untold(c *flow.Cause) (g flow.Growth, is bool) {
+// notTold is the answer to a cause that a language is not told.
+func (d *driver) notTold(c *flow.Cause) (g flow.Growth, is bool) {
 	if !d.urgent || c.Kind != flow.Stopped && c.Kind != flow.Overdue {
 		return g, false
 	}

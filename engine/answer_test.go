@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -116,22 +117,35 @@ func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
 // answer takes long: it is not given up.
 func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 	t.Parallel()
-	s, lang := storage.Memory(), newHeedless(t, false)
-	eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0))
-	err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }, func(stop context.CancelFunc) {
-		<-lang.began
+	synctest.Test(t, func(t *testing.T) {
+		began, released := make(chan struct{}), make(chan struct{})
+		slow := lang(func(ask *flow.Ask) flow.Growth {
+			if ask.Cause.Kind == flow.Begin {
+				return add(work("a"))
+			}
+			close(began)
+			<-released
+			return done("at last")
+		})
+		s := storage.Memory()
+		eng := newEngine(t, flow.Growing("f", slow), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { _, err := eng.Run(ctx, "run"); ended <- err }()
+		<-began
 		if err := s.Send(t.Context(), storage.Message{Run: "run", Kind: "event", Name: "x"}); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(1500 * time.Millisecond) // longer than an answer may take that is not wanted
+		time.Sleep(time.Hour) // virtual: longer than an answer may take that is not wanted
 		if n := eng.GivenUp(); n != 0 {
 			t.Errorf("%d were given up", n)
 		}
 		stop()
+		if err := <-ended; !errors.Is(err, engine.ErrStopped) || eng.GivenUp() != 1 {
+			t.Errorf("%d were given up: %v", eng.GivenUp(), err)
+		}
+		close(released)
 	})
-	if !errors.Is(err, engine.ErrStopped) || eng.GivenUp() != 1 {
-		t.Errorf("%d were given up: %v", eng.GivenUp(), err)
-	}
 }
 
 // heedlessRetry is a retry controller whose decision never comes.

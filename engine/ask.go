@@ -147,7 +147,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 		}
 		return past, ok
 	}
-	growth, untold := d.untold(&ask.Cause)
+	growth, untold := d.notTold(&ask.Cause)
 	if !untold {
 		growth = d.grow(ask)
 	}

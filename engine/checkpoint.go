@@ -237,7 +237,7 @@ func (d *driver) flush() error {
 	d.renew()
 	d.announce()
 	d.driveChildRuns()
-	return d.heed()
+	return d.applySuspendRequest()
 }
 
 // maxEntries is how many lines of history may wait for one commit: what only

@@ -229,13 +229,13 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 		}
 		if err != nil {
 			d.release()
-			return nil, errors.Join(err, e.giveBack(ctx, d.claim, snap))
+			return nil, errors.Join(err, e.releaseUndriven(ctx, d.claim, snap))
 		}
 		o.kind = ""
 	}
 	if d.wakeups, snap.Messages, err = e.store.Messages(ctx, id); err != nil {
 		d.release()
-		return nil, errors.Join(wrapStore(id, err), e.giveBack(ctx, d.claim, snap))
+		return nil, errors.Join(wrapStore(id, err), e.releaseUndriven(ctx, d.claim, snap))
 	}
 	return e.finish(ctx, d, snap, toApply, nil)
 }

@@ -68,7 +68,7 @@ type driver struct {
 	doubted    atomic.Bool                // another process may have taken the run over
 	evictions  int64                      // how often the store's owner had been, before the run was begun
 	wake       chan struct{}              // calls who drives
-	knock      chan struct{}              // calls who watches
+	handoff    chan struct{}              // calls who watches
 	rest       chan stopped               // how the driving ended
 	rounds     int64                      // of the inbox watcher before the run was begun
 	wakeups    int64                      // as last looked at
@@ -234,7 +234,7 @@ func (d *driver) analyze() error {
 			return err
 		}
 	}
-	if err := d.heed(); err != nil {
+	if err := d.applySuspendRequest(); err != nil {
 		return err
 	}
 	if err := d.collect(); err != nil {
@@ -251,10 +251,10 @@ func (d *driver) analyze() error {
 	return d.settle()
 }
 
-// heed passes a request to suspend on to the scheduler. The request may come
+// applySuspendRequest passes a request to suspend on to the scheduler. The request may come
 // between any two of the scheduler's commands. The remaining commands stay as they
 // are.
-func (d *driver) heed() error {
+func (d *driver) applySuspendRequest() error {
 	if isClosed(d.suspend) {
 		d.suspend, d.quit = nil, true
 	}

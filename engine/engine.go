@@ -52,7 +52,7 @@ type Engine struct {
 	givenUp     atomic.Int64
 	post        inboxWatcher
 	places      placeQueue
-	left        leftovers
+	left        unreleasedClaims
 	memory      memory
 
 	suspending sync.Mutex

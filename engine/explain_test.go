@@ -44,7 +44,7 @@ func itinerary() flow.Node {
 	pay := atom.Untyped("pay", func(context.Context, atom.Values) (any, error) {
 		return nil, atom.Errorf("Card.Declined", "no money")
 	}, nil, atom.Requires("card", "name", "code"), atom.Inject("currency", "NOK"), atom.Rebind("in", "currency"), atom.Secret("card"))
-	return flow.Linear("journey", search, flow.Unordered("book", flight, hotel),
+	return flow.Linear("itinerary", search, flow.Unordered("book", flight, hotel),
 		flow.Linear("payment", pay).WithRetry(atom.Times(2, atom.Backoff{})))
 }
 
@@ -69,11 +69,11 @@ func TestExplain(t *testing.T) {
 		opts    []engine.Option
 		without bool // the flow
 	}{
-		"journey":                  {itinerary(), symbols, false},
-		"journey-without-the-flow": {itinerary(), symbols, true},
-		"language":                 {m.Flow(), nil, true},
-		"success":                  {flow.Linear("f"), nil, false},
-		"panic":                    {overdue, nil, false},
+		"itinerary":                  {itinerary(), symbols, false},
+		"itinerary-without-the-flow": {itinerary(), symbols, true},
+		"language":                   {m.Flow(), nil, true},
+		"success":                    {flow.Linear("f"), nil, false},
+		"panic":                      {overdue, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,7 @@ func (d *driver) live(first *scheduler.OperatorCommand, rest []storage.Message) 
 		case s := <-d.rest:
 			return d.outcome(s)
 		case <-w.due:
-			if err := d.unheeded(&w); err != nil {
+			if err := d.giveUpAnswer(&w); err != nil {
 				return d.abandon(err)
 			}
 			continue
@@ -45,7 +45,7 @@ func (d *driver) live(first *scheduler.OperatorCommand, rest []storage.Message) 
 			continue
 		case <-stop:
 			stop = nil
-		case <-d.knock:
+		case <-d.handoff:
 		}
 		d.takeOver()
 		w.begin()
@@ -107,7 +107,7 @@ func (d *driver) assure() error {
 // from the one that is in the middle of a call. It never waits.
 func (d *driver) call() {
 	d.look.Store(true)
-	for _, c := range []chan struct{}{d.wake, d.knock} {
+	for _, c := range []chan struct{}{d.wake, d.handoff} {
 		select {
 		case c <- struct{}{}:
 		default:

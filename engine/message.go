@@ -69,7 +69,7 @@ func (d *driver) open(l *storage.Message) error {
 	if o, ok := commandOf(l); ok {
 		so, tell, err := d.accept(&o, l.N)
 		if tell {
-			err = d.feed(scheduler.Event{Kind: scheduler.CommandCame, OperatorCommand: &so})
+			err = d.feed(scheduler.Event{Kind: scheduler.CommandReceived, OperatorCommand: &so})
 		}
 		return err
 	}

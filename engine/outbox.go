@@ -76,7 +76,7 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 				o.send(out[i].N, func() { e.sendOne(ctx, send, out[i]) })
 			}
 		}
-		t := time.NewTimer(lookAgain)
+		t := time.NewTimer(pollInterval)
 		select {
 		case <-changed:
 		case <-ended: // there is capacity, or the next message of a run and target can be sent

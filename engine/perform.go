@@ -149,7 +149,7 @@ func (d *driver) take(cmd *scheduler.Command) {
 		}
 	case scheduler.PendingFailure:
 		d.recordOutcome(cmd)
-	case scheduler.CommandDone:
+	case scheduler.CommandApplied:
 		d.taken(cmd.OperatorCommand.N)
 	case scheduler.Over:
 		d.conclude(cmd)

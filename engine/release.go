@@ -47,14 +47,14 @@ func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64
 	return err
 }
 
-// leftovers are the claims of runs that the process no longer drives and could not
+// unreleasedClaims are the claims of runs that the process no longer drives and could not
 // release.
-type leftovers struct {
+type unreleasedClaims struct {
 	mu     sync.Mutex
 	claims map[string]storage.Claim // by run
 }
 
-func (l *leftovers) put(c storage.Claim) {
+func (l *unreleasedClaims) put(c storage.Claim) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.claims == nil {
@@ -64,7 +64,7 @@ func (l *leftovers) put(c storage.Claim) {
 }
 
 // take takes out the claim of a run, or with "" of any.
-func (l *leftovers) take(run string) (storage.Claim, bool) {
+func (l *unreleasedClaims) take(run string) (storage.Claim, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, c := range l.claims {
@@ -76,9 +76,9 @@ func (l *leftovers) take(run string) (storage.Claim, bool) {
 	return storage.Claim{}, false
 }
 
-// giveBackLeft releases runs that could not be released before: the run with that
+// releaseLeftClaims releases runs that could not be released before: the run with that
 // id, or with "" all of them.
-func (e *Engine) giveBackLeft(ctx context.Context, run string) error {
+func (e *Engine) releaseLeftClaims(ctx context.Context, run string) error {
 	for {
 		c, ok := e.left.take(run)
 		if !ok {

@@ -44,7 +44,7 @@ func (e *Engine) Reset(ctx context.Context, id string) error {
 		err = errNoAgain
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.giveBack(ctx, d.claim, snap))
+		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.releaseUndriven(ctx, d.claim, snap))
 	}
 	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil { //nolint:contextcheck // the driver has its own
 		return err

@@ -94,7 +94,7 @@ func (e *Engine) takenOver(
 	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
 ) (*driver, *storage.Snapshot, error) {
 	rounds, evictions := e.post.rounds.Load(), e.store.Evictions()
-	if err := e.giveBackLeft(ctx, id); err != nil {
+	if err := e.releaseLeftClaims(ctx, id); err != nil {
 		return nil, nil, err
 	}
 	claim, snap, err := take()
@@ -107,14 +107,14 @@ func (e *Engine) takenOver(
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
-		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
+		return nil, nil, errors.Join(err, e.releaseUndriven(ctx, claim, snap))
 	}
 	d, err := e.driver(ctx, plan, claim, snap)
 	if err == nil && accepted != nil {
 		err = errors.Join(d.adopt(accepted, snap.Atoms), e.checkInput(snap.Run.Input.Data))
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, e.giveBack(ctx, claim, snap))
+		return nil, nil, errors.Join(err, e.releaseUndriven(ctx, claim, snap))
 	}
 	d.rounds, d.evictions = rounds, evictions
 	return d, snap, nil
@@ -142,7 +142,7 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	held := first == nil && !ended && len(holds(rest)) > 0
 	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
 		d.release()
-		err = errors.Join(err, e.giveBack(ctx, d.claim, snap))
+		err = errors.Join(err, e.releaseUndriven(ctx, d.claim, snap))
 		switch {
 		case err != nil:
 			return nil, err
@@ -161,9 +161,9 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	}
 	if err := d.live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
-	} else if errors.Is(err, errUnheeded) {
+	} else if errors.Is(err, errAnswerGivenUp) {
 		d.releaseAfter(err)
-		return e.goOnWithout(ctx, d, opts)
+		return e.resumeWithoutAnswer(ctx, d, opts)
 	} else if err != nil {
 		e.log.Info("run stopped", "run", d.claim.Run, "error", err)
 		d.releaseAfter(err)
@@ -175,9 +175,9 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 	return d.result(snap.Run)
 }
 
-// giveBack releases a run that was not driven. If a message arrived meanwhile, the
+// releaseUndriven releases a run that was not driven. If a message arrived meanwhile, the
 // run is due at once.
-func (e *Engine) giveBack(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
+func (e *Engine) releaseUndriven(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
 	if claim.Begins > 0 { // it has not begun
 		return nil
 	}
@@ -201,7 +201,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
 		suspend: e.suspend, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
 		pool: callPool{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
-		wake: make(chan struct{}, 1), knock: make(chan struct{}, 1), rest: make(chan stopped, 1),
+		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
 		stretch: stretch{since: e.now(), patience: patience},

@@ -170,7 +170,7 @@ func (s *server) send(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.e.Dispatch(ctx, s.e.sender); err != nil {
 			s.e.log.Error("the outbox cannot be read", "error", err)
-			t := time.NewTimer(lookAgain)
+			t := time.NewTimer(pollInterval)
 			select {
 			case <-t.C:
 			case <-ctx.Done():
@@ -202,13 +202,13 @@ type server struct {
 // is not known or has changed, or its tasks are not there.
 const lookForOthers = time.Minute
 
-// lookAgain is the pause between looks for due runs if the store reports no change.
-const lookAgain = time.Second
+// pollInterval is the pause between looks for due runs if the store reports no change.
+const pollInterval = time.Second
 
 // look drives what is due, and returns how long to wait before the next look.
 func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 	for {
-		if err := s.e.giveBackLeft(ctx, ""); err != nil {
+		if err := s.e.releaseLeftClaims(ctx, ""); err != nil {
 			return 0, err
 		}
 		free := s.free(ctx)
@@ -216,8 +216,8 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 			return 0, nil
 		}
 		if s.e.memory.exhausted(s.e.now()) {
-			s.giveBack(free)
-			return lookAgain, nil
+			s.releaseUndriven(free)
+			return pollInterval, nil
 		}
 		begun, trial, err := s.suspects(ctx, driving, free)
 		free -= begun
@@ -226,17 +226,17 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 			begun, more, err = s.others(ctx, driving, free)
 			free -= begun
 		}
-		s.giveBack(free)
+		s.releaseUndriven(free)
 		switch {
 		case err != nil:
 			return 0, err
 		case trial:
-			return lookAgain, nil
+			return pollInterval, nil
 		case more:
 		case s.next.IsZero():
-			return lookAgain, nil
+			return pollInterval, nil
 		default:
-			return min(max(s.next.Sub(s.e.now()), time.Millisecond), lookAgain), nil
+			return min(max(s.next.Sub(s.e.now()), time.Millisecond), pollInterval), nil
 		}
 	}
 }
@@ -272,7 +272,7 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
 	now, version, left := s.e.now(), s.e.store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
-	if later && !left && version == s.version && time.Since(s.asked) < lookAgain {
+	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil
 	}
 	s.asked = time.Now()
@@ -314,8 +314,8 @@ func (s *server) free(ctx context.Context) (n int) {
 	}
 }
 
-// giveBack gives back slots that were taken and are not needed.
-func (s *server) giveBack(free int) {
+// releaseUndriven gives back slots that were taken and are not needed.
+func (s *server) releaseUndriven(free int) {
 	for range free {
 		<-s.slots
 	}
@@ -347,14 +347,14 @@ func (s *server) leave(one *NewRun) {
 	s.mu.Unlock()
 	if s.e.store.Version() != version {
 		s.left.Store(true)
-		s.lookAgain()
+		s.pollSoon()
 	} else if one.tried > 0 {
-		s.lookAgain()
+		s.pollSoon()
 	}
 }
 
-// lookAgain lets the server look for what is due.
-func (s *server) lookAgain() {
+// pollSoon lets the server look for what is due.
+func (s *server) pollSoon() {
 	select {
 	case s.again <- struct{}{}:
 	default:
@@ -374,7 +374,7 @@ func (s *server) drive(ctx, driving context.Context, due *NewRun) {
 	}
 	pause := lookForOthers
 	if _, ok := errors.AsType[*StoreError](err); ok {
-		pause = lookAgain
+		pause = pollInterval
 	}
 	s.e.log.Error("a run cannot be driven", "run", due.Run, "error", err)
 	t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile

@@ -160,7 +160,7 @@ func (s *server) try(ctx context.Context, quiet <-chan struct{}, id string, tria
 			s.e.log.Debug("the trial of a run ends", "run", id, "error", err)
 		}
 		s.trials.pass(id, lost)
-		s.lookAgain()
+		s.pollSoon()
 	})
 	defer func() {
 		if passes.Stop() {
@@ -215,7 +215,7 @@ func (t *trials) look(now time.Time) (open, ask bool) {
 }
 
 // pollSuspects is the pause between looks for suspects.
-const pollSuspects = lookAgain
+const pollSuspects = pollInterval
 
 func (t *trials) begin(id string) {
 	t.mu.Lock()

@@ -56,7 +56,7 @@ func (m *MemoryStore) Acquit(ctx context.Context, claim Claim) error {
 	switch {
 	case err != nil:
 		return err
-	case r.head.Fence != claim.Fence || r.head.ClaimID != claim.ID || r.head.Owner == "":
+	case !r.isOwnedBy(claim):
 		return ErrFenced
 	}
 	r.head.Suspicion.Trial, r.head.Suspicion.Proof = 0, 0

@@ -168,7 +168,7 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, d
 	switch {
 	case err != nil:
 		return err
-	case r.head.Fence != claim.Fence || r.head.ClaimID != claim.ID || r.head.Owner == "":
+	case !r.isOwnedBy(claim):
 		return ErrFenced
 	case r.head.Wakeups != wakeups:
 		return ErrNewMessages
@@ -306,4 +306,9 @@ func (m *MemoryStore) Definitions(ctx context.Context, name string) ([]Definitio
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
 	})
 	return out, nil
+}
+
+// isOwnedBy reports whether a claim is that of the run's owner.
+func (r *memoryRun) isOwnedBy(claim Claim) bool {
+	return r.head.Fence == claim.Fence && r.head.ClaimID == claim.ID && r.head.Owner != ""
 }

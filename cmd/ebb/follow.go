@@ -54,7 +54,7 @@ func (f *follower) leaveTo(owner storage.Owner) {
 }
 
 // follow shows the run until it has come to rest, or the process that had it last
-// is no more. One that only lets go of it, as it waits, takes it up again.
+// is no more. A process that only releases the run, as the run waits, takes it up again.
 func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err error) {
 	const look, lookAlive = 100 * time.Millisecond, time.Second
 	ticker := time.NewTicker(look)

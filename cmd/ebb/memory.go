@@ -69,8 +69,8 @@ func (s *session) memoryBudget() (int64, error) {
 // limitedEngine returns options of an engine that drives runs, and lets the runtime collect
 // garbage in time, also without a budget.
 func (s *session) limitedEngine() []engine.Option {
-	budget := s.effectiveBudget()
-	if budget == 0 {
+	budget := s.budget
+	if budget <= 0 {
 		budget = memorybudget.Share(memorybudget.Own().Bytes)
 	}
 	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {

@@ -138,7 +138,7 @@ func (s *measured) Commit(ctx context.Context, claim storage.Claim, cp *storage.
 	return err
 }
 
-// Release forgets what a run has written that is let go of.
+// Release forgets what a released run has written.
 func (s *measured) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	s.m.sizes.forget(claim.Run)
 	return s.Store.Release(ctx, claim, wakeups, due)
@@ -192,7 +192,7 @@ type sizes struct {
 	of map[string]int64
 }
 
-// put notes what a run has written with a checkpoint. A run that was let go of, or
+// put notes what a run has written with a checkpoint. A run that was released, or
 // lost, is forgotten.
 func (s *sizes) put(run string, cp *storage.Checkpoint, err error) {
 	if err != nil || cp.Head.Release {

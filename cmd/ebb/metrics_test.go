@@ -218,7 +218,7 @@ func scraped(t *testing.T, m *metrics) map[string]float64 {
 }
 
 // TestLargestRun: the size of the largest run is told while it is driven, and no more
-// when it was let go of.
+// when it was released.
 func TestLargestRun(t *testing.T) {
 	t.Parallel()
 	file, err := sqlstore.Open(context.Background(), filepath.Join(t.TempDir(), "ebb.db"))

@@ -21,19 +21,15 @@ var retired = strings.Fields(`letter letterbox bell ring rung buried undertaker 
 // allowedWords are uses of such words that are no metaphor, by folder.
 var allowedWords = map[string][]string{
 	"flow/asl":            {"letter"}, // of the alphabet: names of states and variables
-	"flow/sm4c":           {"letter"},
 	"internal/archtest":   retired,
 	"internal/ecmaregexp": {"letter"},
-	"internal/jq":         {"letter"},
 	"internal/jsonata":    {"letter"},
 	"internal/jsonpath":   {"letter"},
-	"internal/jsontext":   {"letter"},
-	"internal/redact":     {"letter"},
-	"internal/spelling":   {"letter"},
-	"internal/visible":    {"letter"},
-	"internal/webscope":   {"letter"},
 	"docs/reference":      {"letter", "keeper"}, // of the alphabet; ZooKeeper
 }
+
+// retiredPhrases are such metaphors of two words.
+var retiredPhrases = regexp.MustCompile(`(?i)\blet(s|ting)? go of\b`)
 
 var wordsIn = regexp.MustCompile(`[A-Za-z]+`)
 
@@ -51,6 +47,9 @@ func TestRetiredWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, line := range strings.Split(string(text), "\n") {
+				if phrase := retiredPhrases.FindString(line); phrase != "" {
+					t.Errorf("%s:%d: %q is retired: see the terms in docs/reference/terms.md", name, i+1, phrase)
+				}
 				for _, word := range wordsOf(line) {
 					found = append(found, fmt.Sprintf("%s:%d", word, i+1))
 				}
@@ -84,6 +83,9 @@ func wordsOfCode(t *testing.T, name string) (found []string) {
 		case token.EOF:
 			return found
 		case token.IDENT, token.COMMENT:
+			if phrase := retiredPhrases.FindString(literal); phrase != "" {
+				t.Errorf("%s:%d: %q is retired: see the terms in docs/reference/terms.md", name, file.Line(pos), phrase)
+			}
 			for _, word := range wordsOf(literal) {
 				found = append(found, fmt.Sprintf("%s:%d", word, file.Line(pos)))
 			}

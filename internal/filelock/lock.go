@@ -125,13 +125,13 @@ func (l *Lock) Lock() error { return l.wrap("lock", lock(l.file, waiting)) }
 // Try takes the lock, or returns ErrLocked.
 func (l *Lock) Try() error { return l.wrap("lock", lock(l.file, trying)) }
 
-// Unlock lets go of the lock.
+// Unlock releases the lock.
 func (l *Lock) Unlock() error { return l.wrap("unlock", unlock(l.file)) }
 
-// Close lets go of the lock and closes the file, which stays.
+// Close releases the lock and closes the file, which stays.
 func (l *Lock) Close() error { return l.wrap("close", l.file.Close()) }
 
-// Remove lets go of the lock and deletes the file. While the lock is held,
+// Remove releases the lock and deletes the file. While the lock is held,
 // nobody else can have found out that it is free.
 func (l *Lock) Remove() error {
 	err := os.Remove(l.file.Name())

@@ -40,7 +40,7 @@ const (
 	Deadline                 // keep when the run is overdue; send Fired with no node when Due has come
 	PendingFailure           // keep that the run will end with PendingOutcome, because of Failures
 	More                     // send Continue
-	CommandDone              // OperatorCommand is done, or was dropped: its message is no longer needed
+	CommandApplied           // OperatorCommand is done, or was dropped: its message is no longer needed
 	Over                     // the run has come to rest in FlowTo; Failures say why
 )
 
@@ -83,22 +83,22 @@ type EventKind uint8
 
 // The events.
 const (
-	Begin       EventKind = iota // run, or go on
-	Completed                    // an Execute or Revert has ended
-	Answered                     // Decision, or Failure when the controller failed
-	Voted                        // Nay says whether any decider said no, Depth how much is left out; Failure when one failed
-	Grown                        // Growth is the language's answer
-	Unwound                      // Node is the entry of the undo stack that was asked for, N its height; nil when there is none
-	Fired                        // the wait of Atom or Node is over; neither means the deadline
-	Idle                         // no completion is at hand
-	Continue                     // more was asked for
-	Deferred                     // the call of Execute has ended, and somebody else ends the atom; send Completed then
-	Told                         // the run was told something, as Cause says, by message N
-	Suspend                      // come to rest, undoing nothing
-	CommandCame                  // an operator sent OperatorCommand
-	Reset                        // begin anew: all atoms PENDING
-	Later                        // AskLanguage, AskUndo or More is not answered now: other events come first, and Idle asks again
-	Exceeded                     // the run has reached a limit, as Failure says; it may come in place of Grown
+	Begin           EventKind = iota // run, or go on
+	Completed                        // an Execute or Revert has ended
+	Answered                         // Decision, or Failure when the controller failed
+	Voted                            // Nay says whether any decider said no, Depth how much is left out; Failure when one failed
+	Grown                            // Growth is the language's answer
+	Unwound                          // Node is the entry of the undo stack that was asked for, N its height; nil when there is none
+	Fired                            // the wait of Atom or Node is over; neither means the deadline
+	Idle                             // no completion is at hand
+	Continue                         // more was asked for
+	Deferred                         // the call of Execute has ended, and somebody else ends the atom; send Completed then
+	Told                             // the run was told something, as Cause says, by message N
+	Suspend                          // come to rest, undoing nothing
+	CommandReceived                  // an operator sent OperatorCommand
+	Reset                            // begin anew: all atoms PENDING
+	Later                            // AskLanguage, AskUndo or More is not answered now: other events come first, and Idle asks again
+	Exceeded                         // the run has reached a limit, as Failure says; it may come in place of Grown
 )
 
 // An Event is one thing that happened.

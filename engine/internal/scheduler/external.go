@@ -208,7 +208,7 @@ func (s *Scheduler) told(ev Event) {
 		scope = ev.Node.Scope
 	}
 	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.rec[0].State != states.TaskRunning {
-		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
 		return
 	}
 	s.asks = append(s.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})

@@ -70,7 +70,7 @@ func (s *Scheduler) nextAsk() bool {
 // dropMessage takes the message out of the inbox that a question was about.
 func (s *Scheduler) dropMessage(q *ask) {
 	if q.message > 0 {
-		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: q.message}}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: q.message}}})
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 // command, applyCommand drops it.
 func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if s.Refuse(o) != nil {
-		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 		return
 	}
 	a := int32(-1)
@@ -105,7 +105,7 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 			s.rewindTo(a, o)
 		}
 	case RetryRevert, Skip:
-		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 		s.mendReverts(a, o)
 	}
 }
@@ -113,7 +113,7 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 // finishCommands reports that the commands being applied are done.
 func (s *Scheduler) finishCommands() {
 	for _, o := range s.commands {
-		s.emit(Command{Op: CommandDone, Atom: -1, Detail: &Detail{OperatorCommand: o}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 	}
 	s.commands = nil
 }

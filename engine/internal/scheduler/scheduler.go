@@ -145,7 +145,7 @@ func (s *Scheduler) Step(ev Event) []Command {
 		}
 	case Fired:
 		s.fired(ev)
-	case CommandCame:
+	case CommandReceived:
 		s.applyCommand(ev.OperatorCommand)
 	case Deferred:
 		s.deferred(ev)
