@@ -245,11 +245,8 @@ func (s *server) look(ctx, driving context.Context) (time.Duration, error) {
 // many, and whether there may be more.
 func (s *server) others(ctx, driving context.Context, free int) (begun int, more bool, err error) {
 	careful := s.careful(s.e.now())
-	due, err := s.due(ctx, free)
+	due, err := s.due(ctx, free, careful)
 	for i := range due {
-		if careful && due[i].Err == nil {
-			due[i] = storage.Due{Run: due[i].Run} // it is loaded when it is taken over
-		}
 		s.begin(ctx, driving, &NewRun{Due: due[i], taken: careful})
 	}
 	begun = len(due)
@@ -268,15 +265,16 @@ func (s *server) others(ctx, driving context.Context, free int) (begun int, more
 }
 
 // due returns runs that are due, up to free of them, if any may have become so since the
-// store was asked last: while it says that nothing came, new runs are begun without.
-func (s *server) due(ctx context.Context, free int) ([]storage.Due, error) {
+// store was asked last: while it says that nothing came, new runs are begun without. With
+// runsOnly they are loaded when they are taken over.
+func (s *server) due(ctx context.Context, free int, runsOnly bool) ([]storage.Due, error) {
 	now, version, left := s.e.now(), s.e.store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
 	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil
 	}
 	s.asked = time.Now()
-	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: free}
+	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: free, RunsOnly: runsOnly}
 	if s.e.catalog == nil {
 		q.Flow = s.e.plan.Flow
 	}
@@ -405,7 +403,7 @@ func (s *server) goOn(ctx context.Context, quiet <-chan struct{}, due *NewRun) (
 	switch {
 	case due.tried > 0:
 		return true, s.try(ctx, quiet, due.Run, due.tried)
-	case due.taken && due.Err == nil:
+	case due.taken && due.Err == nil && !due.Snapshot.Run.State.Ended():
 		return true, s.takeOver(ctx, quiet, due.Run)
 	default:
 		return s.e.goOn(ctx, quiet, &due.Due)

@@ -82,7 +82,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 	if open, ask := s.trials.look(now); open || !ask {
 		return 0, open, nil
 	}
-	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: s.e.slots, Suspects: true}
+	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: s.e.slots, Suspects: true, RunsOnly: true}
 	if s.e.catalog == nil {
 		q.Flow = s.e.plan.Flow
 	}
@@ -102,18 +102,14 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 		switch {
 		case d.Err != nil || !d.Snapshot.Run.Suspect(now) || s.trials.has(&d.Snapshot.Run):
 			if begun < free {
-				s.begin(ctx, driving, &NewRun{Due: *d})
+				s.begin(ctx, driving, &NewRun{Due: *d, taken: true})
 				begun++
 			}
 		case d.Snapshot.Run.Suspicion.Proof >= s.e.maxLost*storage.ProofAlone:
 			if !s.lived(&d.Snapshot.Run, now) {
 				rests = true
-			} else {
-				run := d.Snapshot.Run
-				d.Snapshot = nil // it is loaded once more, and may be as large as the memory bears
-				if err := s.e.setAside(ctx, &run); err != nil {
-					return begun, false, err
-				}
+			} else if err := s.e.setAside(ctx, &d.Snapshot.Run); err != nil {
+				return begun, false, err
 			}
 		case d.Snapshot.Run.Suspicion.Trial&storage.Accused != 0:
 			accused = append(accused, d)

@@ -96,7 +96,7 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		if len(due) == q.Limit && q.Limit > 0 {
 			return due, r.head.Due, nil
 		}
-		due = append(due, m.later(r))
+		due = append(due, m.dueAs(&q, r))
 		traffic.Take(r.bucket(), 1)
 	}
 }

@@ -80,7 +80,7 @@ func (m *memory) suspects(q *DueQuery) (due []Due) {
 		found = found[:min(len(found), q.Limit)]
 	}
 	for _, r := range found {
-		due = append(due, m.later(r))
+		due = append(due, m.dueAs(q, r))
 	}
 	return due
 }
@@ -97,4 +97,12 @@ func (m *memory) later(r *memoryRun) Due {
 		one.Claim = ClaimLater(&one.Snapshot.Run)
 	}
 	return one
+}
+
+// dueAs returns a run as a query wants it.
+func (m *memory) dueAs(q *DueQuery, r *memoryRun) Due {
+	if q.RunsOnly {
+		return Due{Run: r.head.ID, Snapshot: &Snapshot{Run: r.record()}}
+	}
+	return m.later(r)
 }

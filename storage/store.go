@@ -75,6 +75,9 @@ type DueQuery struct {
 	// Suspects selects the runs whose Lost is at least SuspectLost, those first about which
 	// most is proved, whatever limits say; without it these are left out.
 	Suspects bool
+	// RunsOnly leaves out all of the snapshots but the Run, and the claims: Begin or Try loads
+	// the rest. So what is found takes little memory, however large the runs are.
+	RunsOnly bool
 }
 
 // A Snapshot is all that is needed to go on with a run.

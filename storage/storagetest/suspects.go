@@ -90,6 +90,10 @@ func testSuspects(t *testing.T, m Maker) {
 	same(t, "suspects", []string{"a", "b", "c"}, ids(storage.DueQuery{By: now, Suspects: true}))
 	same(t, "some suspects", []string{"b"}, ids(storage.DueQuery{By: now, Suspects: true, Except: []string{"a"}, Limit: 1}))
 	same(t, "others", []string{"d"}, ids(storage.DueQuery{By: now}))
+	only, _, err := s.Due(t.Context(), storage.DueQuery{By: now, RunsOnly: true})
+	if err != nil || len(only) != 1 || only[0].Snapshot.Run.ID != "d" || only[0].Claim.ID != "" || len(only[0].Snapshot.Atoms) != 0 {
+		t.Errorf("found %+v (%v), want the run only", only, err)
+	}
 	if due, _, err := s.Due(t.Context(), storage.DueQuery{By: now, Suspects: true, Limit: 1}); err != nil || due[0].Snapshot.Run.Lost != 5 {
 		t.Errorf("found %+v (%v)", due, err)
 	}
