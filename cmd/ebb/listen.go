@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
+	"github.com/ebbflow/ebb/server/workers"
 )
 
 // listenFlags are how others may ask a server.
@@ -28,7 +28,7 @@ const (
 	maxConnections = 1000             // at once, and no more than half the files that may be open
 	maxHead        = 16 << 10         // bytes of the head of a request
 	maxLines       = 200              // of the head, unless it comes by TLS
-	maxBody        = dispatch.MaxBody // bytes of a body
+	maxBody        = workers.MaxBody  // bytes of a body
 	smallBody      = 16 << 10         // bytes of a body that does not count
 	maxBodies      = 4 << 20          // bytes of all others in memory
 	headTime       = 10 * time.Second // in which the head of a request has to come

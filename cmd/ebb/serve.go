@@ -16,10 +16,10 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/cloudevents"
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -143,7 +143,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		m.watchMemory(c.Memory)
 		answers := paths(map[string]http.Handler{
 			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, access)), "/metrics": only(http.MethodGet, m.handler()),
-			"/events": cloudevents.Handler(store), "/tasks/": dispatch.Handler(ctx, store),
+			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
 		})
 		return s.conduct(ctx, c, answers, access, &pruner{store, policy, file.Vacuum, s.logger()})
 	})

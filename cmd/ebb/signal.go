@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/cloudevents"
+	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 )
 

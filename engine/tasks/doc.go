@@ -63,7 +63,7 @@
 // # Workers
 //
 // A resource worker:KIND is work of that kind for a worker that asks for it, in any
-// process and language: see package [github.com/ebbflow/ebb/engine/worker/dispatch].
+// process and language: see package [github.com/ebbflow/ebb/server/workers].
 //
 // # Services of AWS
 //

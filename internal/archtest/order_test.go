@@ -11,36 +11,39 @@ import (
 )
 
 // packages is the import order: a package imports itself and the packages to its left. Each stands for all packages below it, too.
-var packages = []string{"states", "atom", "flow", "storage", "engine", "jobs", "conductor", "cmd", "examples", "bench"}
+// Package worker is leftmost: it imports no other package of Ebb.
+var packages = []string{
+	"worker", "states", "atom", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench",
+}
 
 // internalUsers says which folders may import each package below internal/.
 // Such a package imports none of the packages in the import order.
 var internalUsers = map[string][]string{
-	"internal/archtest":     {},                                                                                                   // tests only
-	"internal/clip":         {"atom", "flow/asl", "engine"},                                                                       // texts that are cut off
-	"internal/childtest":    {},                                                                                                   // tests only
-	"internal/conformance":  {"engine/internal/taskflowtest"},                                                                     // tests only
-	"internal/crashdisk":    {},                                                                                                   // tests only
-	"internal/cron":         {"jobs"},                                                                                             // when schedules tick
-	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                            // loops of states
-	"internal/awsshape":     {"flow/asl"},                                                                                         // what services of AWS answer
-	"internal/ecmaregexp":   {"internal/jsonata"},                                                                                 // the regular expressions of JSONata
-	"internal/failpoint":    {"storage", "engine", "cmd"},                                                                         // where a test may kill the process
-	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                           // the write queue and the owners' locks of SQLite files
-	"internal/jsonata":      {"flow/asl"},                                                                                         // a query language of the States Language
-	"internal/jsonpath":     {"flow/asl"},                                                                                         // the other one, in its dialect
-	"internal/jq":           {"flow/sm4c"},                                                                                        // the query language of State Machines For Cloud
-	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath", "engine/cloudevents", "engine/worker"}, // definitions with places, and data
-	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                                       // which name was meant
-	"internal/visible":      {"flow/draw", "cmd"},                                                                                 // text from outside, as it is shown
-	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "cmd", "internal/webclient"},                     // secrets in URLs and the like
-	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                              // files that a definition names
-	"internal/webclient":    {"engine", "cmd"},                                                                                    // asks servers, within bounds
-	"internal/memorybudget": {"engine", "cmd"},                                                                                    // how much memory the process may have
-	"internal/webscope":     {"cmd"},                                                                                              // what --allow allows
-	"internal/supervisor":   {"engine/tasks"},                                                                                     // ends programs with Ebb
-	"internal/testlog":      {},                                                                                                   // a command of .ci/run
-	"internal/postgrestest": {},                                                                                                   // tests only
+	"internal/archtest":     {},                                                                                         // tests only
+	"internal/clip":         {"atom", "flow/asl", "engine"},                                                             // texts that are cut off
+	"internal/childtest":    {},                                                                                         // tests only
+	"internal/conformance":  {"engine/internal/taskflowtest"},                                                           // tests only
+	"internal/crashdisk":    {},                                                                                         // tests only
+	"internal/cron":         {"jobs"},                                                                                   // when schedules tick
+	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                  // loops of states
+	"internal/awsshape":     {"flow/asl"},                                                                               // what services of AWS answer
+	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata
+	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
+	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
+	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
+	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
+	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
+	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath", "server"},                    // definitions with places, and data
+	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                             // which name was meant
+	"internal/visible":      {"flow/draw", "cmd"},                                                                       // text from outside, as it is shown
+	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
+	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                    // files that a definition names
+	"internal/webclient":    {"engine", "server", "cmd"},                                                                // asks servers, within bounds
+	"internal/memorybudget": {"engine", "cmd"},                                                                          // how much memory the process may have
+	"internal/webscope":     {"cmd"},                                                                                    // what --allow allows
+	"internal/supervisor":   {"engine/tasks"},                                                                           // ends programs with Ebb
+	"internal/testlog":      {},                                                                                         // a command of .ci/run
+	"internal/postgrestest": {},                                                                                         // tests only
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.
@@ -128,6 +131,9 @@ func TestMayImport(t *testing.T) {
 		{"storage", "storage/sqlstore", false},
 		{"storage/sqlstore", "storage", true},
 		{"jobs", "conductor", false},
+		{"conductor", "server", false},
+		{"server/workers", "worker", true},
+		{"worker", "atom", false},
 		{"engine", ".", false},
 		{"cmd/ebb", "cmd/ebb/terminal", true},
 		{"engine", "cmd/ebb", false},

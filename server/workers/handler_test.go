@@ -1,4 +1,4 @@
-package dispatch_test
+package workers_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -131,7 +131,7 @@ func TestStopping(t *testing.T) {
 		p.start(t, "r")
 		_, task := p.ask("poll", `{"kinds":["do"]}`)
 		ctx, stop := context.WithCancel(t.Context())
-		p.handler = dispatch.Handler(ctx, p.store)
+		p.handler = workers.Handler(ctx, p.store)
 		time.AfterFunc(5*time.Second, stop)
 		began := time.Now()
 		if status, said := p.ask("poll", `{"kinds":["do"]}`); status != http.StatusNoContent || time.Since(began) != 5*time.Second {
@@ -150,8 +150,8 @@ func TestStopping(t *testing.T) {
 func TestMaxPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{handler: dispatch.Handler(t.Context(), storage.Memory())}
-		for range dispatch.MaxPolls {
+		p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+		for range workers.MaxPolls {
 			go p.ask("poll", `{"kinds":["do"]}`)
 		}
 		synctest.Wait()
@@ -168,7 +168,7 @@ func TestMaxPolls(t *testing.T) {
 // TestRefused: what is not as it should be is refused, with what to do instead.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	p := &place{handler: dispatch.Handler(t.Context(), storage.Memory())}
+	p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
 		path, body string

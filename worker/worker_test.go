@@ -18,10 +18,10 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/worker"
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/worker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,7 +71,7 @@ func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worke
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	w := worker.Worker{URL: "http://ebb/", Name: "w", Do: do, Lease: 9 * time.Second}
-	w.Client = &http.Client{Transport: &direct{handler: dispatch.Handler(ctx, store), lose: lose}}
+	w.Client = &http.Client{Transport: &direct{handler: workers.Handler(ctx, store), lose: lose}}
 	ended := make(chan error, 2)
 	go func() { ended <- eng.Serve(ctx) }()
 	go func() { ended <- w.Run(ctx) }()
@@ -188,7 +188,7 @@ func TestLetGo(t *testing.T) {
 // TestRefused: a worker that the server refuses ends, and says why.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: dispatch.Handler(t.Context(), storage.Memory())}}}
+	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(), storage.Memory())}}}
 	refused, ok := errors.AsType[*worker.RefusedError](w.Run(t.Context()))
 	if !ok || refused.Status != http.StatusBadRequest || refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
 		t.Errorf("it ended with %v", refused)

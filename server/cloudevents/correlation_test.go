@@ -14,8 +14,8 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/cloudevents"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 )
 

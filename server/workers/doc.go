@@ -1,8 +1,8 @@
-// Package dispatch lets processes of any kind and language do the work of runs, over
+// Package workers lets processes of any kind and language do the work of runs, over
 // HTTP with JSON: they ask for a task, say now and then that they are still at it,
 // and say how it ended.
 //
-//	mux.Handle("/tasks/", dispatch.Handler(ctx, store))
+//	mux.Handle("/tasks/", workers.Handler(ctx, store))
 //
 //	POST /tasks/poll            {"kinds": ["charge"], "worker": "w1", "wait_seconds": 30, "lease_seconds": 30}
 //	                            200 a [worker.Task], or 204 when there was none so long
@@ -39,4 +39,4 @@
 //
 // All of this is in the store, so any number of processes may serve the workers of
 // one database, and any of them may be asked.
-package dispatch
+package workers

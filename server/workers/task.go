@@ -1,4 +1,4 @@
-package dispatch
+package workers
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/worker"
+	"github.com/ebbflow/ebb/worker"
 )
 
 func taskOf(w *engine.Work, lease time.Duration) *worker.Task {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/engine/cloudevents"
+	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )

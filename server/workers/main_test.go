@@ -1,4 +1,4 @@
-package dispatch_test
+package workers_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -57,7 +57,7 @@ func open(t errorser, store storage.Store, root flow.Node) *place {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- eng.Serve(ctx) }()
-	return &place{store: store, eng: eng, handler: dispatch.Handler(ctx, store), stop: func() {
+	return &place{store: store, eng: eng, handler: workers.Handler(ctx, store), stop: func() {
 		cancel()
 		if err := <-served; err != nil {
 			t.Errorf("serve: %v", err)

@@ -1,8 +1,3 @@
-// Package worker does the work of runs in a process of its own: it asks an ebb serve
-// for tasks over HTTP, and needs nothing else of Ebb.
-//
-//	w := worker.Worker{URL: "http://127.0.0.1:8083", Do: map[string]worker.Func{"charge": charge}}
-//	err := w.Run(ctx)
 package worker
 
 import (

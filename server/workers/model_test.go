@@ -1,4 +1,4 @@
-package dispatch_test
+package workers_test
 
 import (
 	"fmt"

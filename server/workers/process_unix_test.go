@@ -1,6 +1,6 @@
 //go:build unix
 
-package dispatch_test
+package workers_test
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/worker"
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
 	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
+	"github.com/ebbflow/ebb/worker"
 )
 
 // beWorker does one task: it says which, and when it is to go on, completes it with
@@ -109,7 +109,7 @@ func testStopped(t *testing.T, dsn string) {
 			t.Error(err)
 		}
 	}()
-	server := httptest.NewServer(dispatch.Handler(t.Context(), store))
+	server := httptest.NewServer(workers.Handler(t.Context(), store))
 	defer server.Close()
 	p.start(t, "r")
 

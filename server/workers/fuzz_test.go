@@ -1,4 +1,4 @@
-package dispatch_test
+package workers_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/worker/dispatch"
+	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -34,7 +34,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		dispatch.Handler(t.Context(), storage.Memory()).ServeHTTP(w, r)
+		workers.Handler(t.Context(), storage.Memory()).ServeHTTP(w, r)
 		if w.Code == http.StatusServiceUnavailable && ctx.Err() != nil {
 			return
 		}

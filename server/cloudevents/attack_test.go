@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/engine/cloudevents"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
