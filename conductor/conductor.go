@@ -19,7 +19,6 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -27,7 +26,7 @@ import (
 type Conductor struct {
 	store   storage.Store
 	catalog *serving
-	board   jobs.Board
+	board   *jobs.Board
 	policy  jobs.Policy
 	offers  map[string]string
 	log     hclog.Logger
@@ -102,7 +101,7 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 	if err := errors.Join(catalog.problems...); err != nil {
 		return nil, err
 	}
-	c.board = sqlboard.New(store, c.policy)
+	c.board = jobs.New(store, c.policy)
 	// What is named in between belongs to those whom the conductor's own options must not be undone by.
 	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
 	own = append(own, engine.WithStore(store), engine.WithCatalog(c.catalog), engine.WithSlots(c.slots), engine.WithDrain(c.drain),
@@ -116,7 +115,7 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 }
 
 // Board returns the board whose jobs are claimed.
-func (c *Conductor) Board() jobs.Board { return c.board }
+func (c *Conductor) Board() *jobs.Board { return c.board }
 
 // Stage returns where in its life the conductor is.
 func (c *Conductor) Stage() Stage { return Stage(c.stage.Load()) }

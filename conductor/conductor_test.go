@@ -17,7 +17,6 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -56,7 +55,7 @@ func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time
 
 func post(t *testing.T, store storage.Store, list ...jobs.Job) {
 	t.Helper()
-	if _, err := sqlboard.New(store, jobs.Policy{}).Post(t.Context(), list...); err != nil {
+	if _, err := jobs.New(store, jobs.Policy{}).Post(t.Context(), list...); err != nil {
 		t.Fatal(err)
 	}
 }

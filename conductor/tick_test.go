@@ -10,7 +10,6 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -32,7 +31,7 @@ func TestSchedules(t *testing.T) {
 				return nil
 			}))
 		}
-		board := sqlboard.New(store, jobs.Policy{})
+		board := jobs.New(store, jobs.Policy{})
 		err := errors.Join(
 			board.AddSchedule(t.Context(), jobs.Schedule{ID: "often", Spec: "*/5 * * * *", Job: jobs.Job{Flow: "trip", Input: order{N: 1}}}),
 			board.AddSchedule(t.Context(), jobs.Schedule{ID: "daily", Spec: "TZ=Europe/Rome 30 4 * * *", Job: jobs.Job{

@@ -2,10 +2,14 @@ package jobs
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -19,46 +23,22 @@ var (
 	// ErrRefused is returned when the state of the job does not allow what was
 	// asked for.
 	ErrRefused = errors.New("jobs: the state of the job does not allow it")
+	// ErrNoTx is returned by PostTx when the store is in no database.
+	ErrNoTx = errors.New("jobs: the store has no database in which a job could be posted")
 )
 
-// A Board is where jobs wait. Its methods may be called by any number of
-// goroutines and processes. What they promise is tested by package jobstest.
-type Board interface {
-	// Post puts jobs on the board, those that are not there by their ids, and
-	// returns their ids. A crash may leave only the first of them posted: post
-	// them again.
-	Post(ctx context.Context, jobs ...Job) (ids []string, err error)
-	// Claim claims up to w.Limit jobs: those of larger priority first, then those
-	// posted first. None is no error.
-	Claim(ctx context.Context, w Want) ([]Claim, error)
-	// Renew lets a claim hold for a whole lease from now on, also when the lease
-	// had run out and no other claimant has the job meanwhile. It returns
-	// ErrClaimLost.
-	Renew(ctx context.Context, c Claim) error
+// A Board is where jobs wait: in the database in which the runs are, so a job and
+// its run change in one commit. Its methods may be called by any number of
+// goroutines, and any number of processes may have boards on one database.
+type Board struct {
+	store  storage.Store
+	policy Policy
+}
 
-	// Finish ends the job of a claim: what it wanted is done. ErrClaimLost.
-	Finish(ctx context.Context, c Claim) error
-	// Retry gives the job of a claim back, to be tried again after a while that
-	// grows with the number of attempts; when those are used up, it is parked with
-	// the reason. ErrClaimLost.
-	Retry(ctx context.Context, c Claim, why *atom.Failure) error
-	// Park sets the job of a claim aside, with the reason. ErrClaimLost.
-	Park(ctx context.Context, c Claim, why *atom.Failure) error
-
-	// Release puts a job back on the board that is parked, or waits for its time:
-	// it may be claimed at once. It returns ErrRefused for other jobs.
-	Release(ctx context.Context, id string) error
-	// Cancel ends an unclaimed job, with the reason. It returns
-	// ErrRefused for others: cancel the run of a job that has one.
-	Cancel(ctx context.Context, id string, why string) error
-
-	Job(ctx context.Context, id string) (storage.Job, error)
-	List(ctx context.Context, q storage.JobQuery) ([]storage.Job, error)
-	// Posted returns a channel that is closed when something may have come to the
-	// board. It is a hint: take the channel, claim, then wait.
-	Posted() <-chan struct{}
-
-	Timetable
+// New returns the board of a store. The policy is that of this board's own claims:
+// others on the same store may have another.
+func New(store storage.Store, policy Policy) *Board {
+	return &Board{store: store, policy: policy.withDefaults()}
 }
 
 // A Want is what a claimant can do.
@@ -74,32 +54,154 @@ type Claim struct {
 	Until time.Time // by the claimant's own clock, when it must have been renewed
 }
 
-// A Policy is how a board treats what goes wrong.
-type Policy struct {
-	Lease    time.Duration // how long a claim holds; 0 is DefaultLease
-	Attempts int           // how often a job is claimed in vain before it is parked; 0 is DefaultAttempts
-	Backoff  atom.Backoff  // how long a job waits after an attempt that came to nothing; the zero Backoff is DefaultBackoff
+// Store returns the store whose board it is.
+func (b *Board) Store() storage.Store { return b.store }
+
+// Post puts jobs on the board, those that are not there by their ids, and
+// returns their ids. A crash may leave only the first of them posted: post
+// them again.
+func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
+	return b.post(list, func(job storage.Job) error { return b.store.PostJob(ctx, job) })
 }
 
-// What a zero Policy says.
-const (
-	DefaultLease    = 30 * time.Second
-	DefaultAttempts = 10
-)
-
-// DefaultBackoff is one second, doubled with each attempt, five minutes at most.
-func DefaultBackoff() atom.Backoff { return atom.Exponential(time.Second, 5*time.Minute) }
-
-// WithDefaults fills in what p leaves out.
-func (p Policy) WithDefaults() Policy {
-	if p.Lease <= 0 {
-		p.Lease = DefaultLease
+// PostTx posts jobs in a transaction of the caller's own on the store's database:
+// they are there if it commits, together with what else it wrote, and else were
+// never posted. Within a task, [atom.Tx] gives such a transaction. It returns
+// ErrNoTx.
+func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
+	poster, ok := b.store.(interface {
+		PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) error
+	})
+	if !ok {
+		return nil, ErrNoTx
 	}
-	if p.Attempts <= 0 {
-		p.Attempts = DefaultAttempts
-	}
-	if p.Backoff == (atom.Backoff{}) {
-		p.Backoff = DefaultBackoff()
-	}
-	return p
+	return b.post(list, func(job storage.Job) error { return poster.PostJobTx(ctx, tx, job) })
 }
+
+// post posts jobs one by one.
+func (b *Board) post(list []Job, post func(storage.Job) error) ([]string, error) {
+	records, err := records(time.Now(), list)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(records))
+	for i := range records {
+		ids[i] = records[i].ID
+		if err := post(records[i]); err != nil && !errors.Is(err, storage.ErrExists) {
+			return ids[:i], err
+		}
+	}
+	return ids, nil
+}
+
+// Claim claims up to w.Limit jobs: those of larger priority first, then those
+// posted first. None is no error. Those that were claimed in vain too often are
+// parked instead.
+func (b *Board) Claim(ctx context.Context, w Want) ([]Claim, error) {
+	want := max(w.Limit, 1)
+	var claims []Claim
+	for len(claims) < want {
+		until := time.Now().Add(b.policy.Lease)
+		list, err := b.store.ClaimJobs(ctx, storage.JobClaim{
+			Flows: w.Flows, Labels: w.Offers, Lease: b.policy.Lease, Limit: want - len(claims),
+		})
+		if err != nil {
+			return claims, err
+		}
+		spent := 0
+		for i := range list {
+			c := Claim{Job: list[i], Until: until}
+			if list[i].Attempts <= b.policy.Attempts {
+				claims = append(claims, c)
+				continue
+			}
+			spent++
+			if err := b.Park(ctx, c, b.inVain(&list[i])); err != nil && !errors.Is(err, ErrClaimLost) {
+				return claims, err
+			}
+		}
+		if spent == 0 {
+			break
+		}
+	}
+	return claims, nil
+}
+
+// inVain says why a job is parked that was claimed too often.
+func (b *Board) inVain(j *storage.Job) *atom.Failure {
+	f := &atom.Failure{
+		Code: atom.CodeLost, Attempt: j.Attempts - 1,
+		Message: fmt.Sprintf("it was claimed %d times, and nothing came of it", j.Attempts-1),
+	}
+	if j.Failure != nil {
+		f.Message += "; the last time: " + j.Failure.Error()
+	}
+	return f
+}
+
+// Renew lets a claim hold for a whole lease from now on, also when the lease
+// had run out and no other claimant has the job meanwhile. It returns
+// ErrClaimLost.
+func (b *Board) Renew(ctx context.Context, c Claim) error {
+	return b.store.RenewJob(ctx, c.Job.ID, c.Job.Epoch, c.Job.ClaimID, b.policy.Lease)
+}
+
+// Finish ends the job of a claim: what it wanted is done. It returns ErrClaimLost.
+func (b *Board) Finish(ctx context.Context, c Claim) error {
+	return b.end(ctx, c, storage.JobEnd{State: states.JobComplete})
+}
+
+// Retry gives the job of a claim back, to be tried again after a while that
+// grows with the number of attempts. When those are used up, it is parked with
+// the reason. It returns ErrClaimLost.
+func (b *Board) Retry(ctx context.Context, c Claim, why *atom.Failure) error {
+	if c.Job.Attempts >= b.policy.Attempts {
+		return b.Park(ctx, c, why)
+	}
+	wait := b.policy.Backoff.Jittered(c.Job.Attempts, rand.Float64()) //nolint:gosec // only spreads waits
+	return b.end(ctx, c, storage.JobEnd{State: states.JobScheduled, NotUntil: time.Now().Add(wait), Failure: why})
+}
+
+// Park sets the job of a claim aside, with the reason. It returns ErrClaimLost.
+func (b *Board) Park(ctx context.Context, c Claim, why *atom.Failure) error {
+	return b.end(ctx, c, storage.JobEnd{State: states.JobParked, Failure: why})
+}
+
+func (b *Board) end(ctx context.Context, c Claim, end storage.JobEnd) error {
+	end.Job, end.Epoch, end.ClaimID = c.Job.ID, c.Job.Epoch, c.Job.ClaimID
+	return b.store.EndJob(ctx, end)
+}
+
+// Release puts a job back on the board that is parked, or waits for its time:
+// it may be claimed at once. It returns ErrRefused for other
+func (b *Board) Release(ctx context.Context, id string) error {
+	return refused(b.store.EndJob(ctx, storage.JobEnd{Job: id, State: states.JobUnclaimed}))
+}
+
+// Cancel ends an unclaimed job, with the reason. It returns ErrRefused for others:
+// cancel the run of a job that has one.
+func (b *Board) Cancel(ctx context.Context, id, why string) error {
+	return refused(b.store.EndJob(ctx, storage.JobEnd{
+		Job: id, State: states.JobComplete, Failure: &atom.Failure{Code: atom.CodeCancelled, Message: why},
+	}))
+}
+
+// refused tells a change that the state forbids from other errors.
+func refused(err error) error {
+	if errors.Is(err, storage.ErrInvalid) || errors.Is(err, storage.ErrFenced) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
+}
+
+// Job returns one job, or ErrNotFound.
+func (b *Board) Job(ctx context.Context, id string) (storage.Job, error) { return b.store.Job(ctx, id) }
+
+// List lists jobs, in the order in which they would be claimed.
+func (b *Board) List(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+	return b.store.JobList(ctx, q)
+}
+
+// Posted returns a channel that is closed when something may have come to the
+// board. It is a hint: take the channel, claim, then wait.
+func (b *Board) Posted() <-chan struct{} { return b.store.Changed() }

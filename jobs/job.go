@@ -30,10 +30,9 @@ type Job struct {
 	NotBefore time.Time // zero is at once
 }
 
-// Records returns jobs as they are stored. It returns the error of an input that
-// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow. It is
-// exported for implementations of [Board].
-func Records(now time.Time, list ...Job) ([]storage.Job, error) {
+// records returns jobs as they are stored. It returns the error of an input that
+// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow.
+func records(now time.Time, list []Job) ([]storage.Job, error) {
 	out := make([]storage.Job, len(list))
 	for i := range list {
 		var err error

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -45,28 +44,6 @@ type Schedule struct {
 // MaxCatchUp is how many ticks can be made up for.
 const MaxCatchUp = 1000
 
-// A Timetable is what a board posts by itself.
-type Timetable interface {
-	// AddSchedule sets the schedule of that id. One there was is replaced; it stays
-	// paused if it is, and if it ticks as before no tick is lost or posted again. So a
-	// program may add its schedules whenever it starts. The first tick is the next
-	// after now. It returns [storage.ErrInvalid], saying what is wrong, for a schedule
-	// that cannot be read, names no flow, says what it must not, or never ticks.
-	AddSchedule(ctx context.Context, s Schedule) error
-	// RemoveSchedule returns ErrNotFound when there is none. What it has posted stays.
-	RemoveSchedule(ctx context.Context, id string) error
-	// PauseSchedule lets a schedule tick no more, or again: what it would have posted
-	// meanwhile is not made up for. It returns ErrNotFound.
-	PauseSchedule(ctx context.Context, id string, paused bool) error
-	// Schedules returns all schedules, ordered by id.
-	Schedules(ctx context.Context) ([]storage.Schedule, error)
-	// Tick posts the jobs of the ticks that have come, by the board's clock, and
-	// returns their ids, and how long to wait until the next tick; 0 when none is
-	// known of. Of those that tick at the same time one posts each job. A conductor
-	// calls it by itself.
-	Tick(ctx context.Context) (posted []string, wait time.Duration, err error)
-}
-
 func parse(spec string) (*cron.Schedule, error) {
 	s, err := cron.Parse(spec)
 	if err != nil {
@@ -89,9 +66,8 @@ func Ticks(spec string, after time.Time, n int) ([]time.Time, error) {
 	return ticks, nil
 }
 
-// Record returns a schedule as it is stored, with its next tick after now. For
-// those who write boards.
-func (s *Schedule) Record(now time.Time) (storage.Schedule, error) {
+// record returns a schedule as it is stored, with its next tick after now.
+func (s *Schedule) record(now time.Time) (storage.Schedule, error) {
 	bad := func(format string, args ...any) (storage.Schedule, error) {
 		return storage.Schedule{}, fmt.Errorf("%w: schedule %q: %s", storage.ErrInvalid, s.ID, fmt.Sprintf(format, args...))
 	}
@@ -120,10 +96,9 @@ func (s *Schedule) Record(now time.Time) (storage.Schedule, error) {
 	}, nil
 }
 
-// Ticked returns what becomes of a schedule whose tick has come by now: the jobs of
-// those ticks that have, as far as they are made up for, and the next. For those who
-// write boards.
-func Ticked(s *storage.Schedule, now time.Time) (storage.ScheduleMove, error) {
+// ticked returns what becomes of a schedule whose tick has come by now: the jobs of
+// those ticks that have, as far as they are made up for, and the next.
+func ticked(s *storage.Schedule, now time.Time) (storage.ScheduleMove, error) {
 	when, err := parse(s.Spec)
 	if err != nil {
 		return storage.ScheduleMove{}, err
@@ -144,9 +119,8 @@ func TickID(schedule string, tick time.Time) string {
 	return schedule + "@" + tick.UTC().Format(time.RFC3339)
 }
 
-// Resumed returns what becomes of a schedule that is paused or goes on from now. For
-// those who write boards.
-func Resumed(s *storage.Schedule, paused bool, now time.Time) (storage.ScheduleMove, error) {
+// resumed returns what becomes of a schedule that is paused or goes on from now.
+func resumed(s *storage.Schedule, paused bool, now time.Time) (storage.ScheduleMove, error) {
 	when, err := parse(s.Spec)
 	if err != nil {
 		return storage.ScheduleMove{}, err

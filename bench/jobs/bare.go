@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -57,7 +56,7 @@ func bareJobs(ctx context.Context, workers, commits int) (rate float64, err erro
 		return 0, err
 	}
 	defer func() { _ = store.Close() }()
-	if err := post(ctx, sqlboard.New(store, jobs.Policy{}), *number, "nothing"); err != nil {
+	if err := post(ctx, jobs.New(store, jobs.Policy{}), *number, "nothing"); err != nil {
 		return 0, err
 	}
 	config, err := pgx.ParseConfig(strings.Replace(at, "schema=", "search_path=", 1))

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -53,7 +52,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 		return 0, err
 	}
 	defer func() { _ = store.Close() }()
-	board := sqlboard.New(store, jobs.Policy{})
+	board := jobs.New(store, jobs.Policy{})
 	if err := post(ctx, board, *number, "nothing"); err != nil {
 		return 0, err
 	}
@@ -112,7 +111,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 }
 
 // post posts jobs, many at a time.
-func post(ctx context.Context, board *sqlboard.Board, n int, flow string) error {
+func post(ctx context.Context, board *jobs.Board, n int, flow string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(200)
 	for i := range n {

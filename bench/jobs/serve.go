@@ -14,7 +14,6 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -71,7 +70,7 @@ func start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	board := sqlboard.New(from, jobs.Policy{})
+	board := jobs.New(from, jobs.Policy{})
 	const all, warm = 1050, 50
 	var took []time.Duration
 	for i := range all {
@@ -142,7 +141,7 @@ func conducted(ctx context.Context, n, perRun int) (float64, error) {
 		}
 		defer func() { _ = stores[i].Close() }()
 	}
-	board := sqlboard.New(stores[0], jobs.Policy{})
+	board := jobs.New(stores[0], jobs.Policy{})
 	runs := *number / perRun
 	if err := post(ctx, board, runs, "steps"); err != nil {
 		return 0, err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -31,9 +30,9 @@ not ended, or with --all also those that have.`,
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many at most; 0 is all")
 	cmd.AddCommand(
 		s.jobCommand("release JOB", "Put a job back on the board that is parked, or waits for its time",
-			func(ctx context.Context, b *sqlboard.Board, id string) error { return b.Release(ctx, id) }),
+			func(ctx context.Context, b *jobs.Board, id string) error { return b.Release(ctx, id) }),
 		s.jobCommand("cancel JOB", "End a job that nobody has claimed",
-			func(ctx context.Context, b *sqlboard.Board, id string) error {
+			func(ctx context.Context, b *jobs.Board, id string) error {
 				return b.Cancel(ctx, id, "cancelled with ebb jobs")
 			}),
 	)
@@ -41,13 +40,13 @@ not ended, or with --all also those that have.`,
 }
 
 // jobCommand is a command that changes one job and shows it.
-func (s *session) jobCommand(use, short string, change func(context.Context, *sqlboard.Board, string) error) *cobra.Command {
+func (s *session) jobCommand(use, short string, change func(context.Context, *jobs.Board, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withStore(cmd.Context(), func(store storage.Store) error {
 				ctx, id := cmd.Context(), args[0]
-				err := change(ctx, sqlboard.New(store, jobs.Policy{}), id)
+				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
 				if err != nil && !errors.Is(err, jobs.ErrRefused) {
 					return noJob(err, id)
 				}

@@ -17,7 +17,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -69,7 +68,7 @@ func populated(t *testing.T, dsn, killerFlow, neighborFlow string, input any) *p
 			t.Error(err)
 		}
 	})
-	board := sqlboard.New(p.store, jobs.Policy{})
+	board := jobs.New(p.store, jobs.Policy{})
 	post := func(id, flow string) {
 		t.Helper()
 		if _, err := board.Post(t.Context(), jobs.Job{ID: id, Run: id, Flow: flow, Input: input}); err != nil {

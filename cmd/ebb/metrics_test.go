@@ -21,7 +21,6 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -68,7 +67,7 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := sqlboard.New(store, jobs.Policy{})
+	board := jobs.New(store, jobs.Policy{})
 	const all = 5
 	for i := range all {
 		if _, err := board.Post(t.Context(), jobs.Job{ID: fmt.Sprint(i), Flow: "trip", Input: tripInput{i}}); err != nil {

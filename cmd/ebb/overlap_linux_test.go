@@ -13,7 +13,6 @@ import (
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -50,7 +49,7 @@ func holdAndKill(t *testing.T, v *victim, dsn string) {
 			t.Error(err)
 		}
 	}()
-	board := sqlboard.New(store, jobs.Policy{})
+	board := jobs.New(store, jobs.Policy{})
 	for i := range posted {
 		if _, err := board.Post(ctx, jobs.Job{ID: fmt.Sprintf("j%d", i), Flow: "hold", Input: map[string]string{}}); err != nil {
 			t.Fatal(err)

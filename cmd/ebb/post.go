@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -86,7 +85,7 @@ func (s *session) post(ctx context.Context, text string, f *postFlags) error {
 		if err != nil {
 			return err
 		}
-		_, err = sqlboard.New(store, jobs.Policy{}).Post(ctx, jobs.Job{
+		_, err = jobs.New(store, jobs.Policy{}).Post(ctx, jobs.Job{
 			ID: id, Flow: what.name, Version: version, Input: input, Labels: needs, RunLabels: labels, Trace: trace, Priority: f.priority, NotBefore: after,
 		})
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -39,13 +38,13 @@ serves the database (ebb serve). For each tick one job is posted, however many s
 	}
 	cmd.AddCommand(
 		s.scheduleAddCommand(),
-		s.changeScheduleCommand("remove", "Take a schedule away; what it has posted stays", func(ctx context.Context, b *sqlboard.Board, id string) error {
+		s.changeScheduleCommand("remove", "Take a schedule away; what it has posted stays", func(ctx context.Context, b *jobs.Board, id string) error {
 			return b.RemoveSchedule(ctx, id)
 		}),
-		s.changeScheduleCommand("pause", "Let a schedule post nothing until ebb schedule resume", func(ctx context.Context, b *sqlboard.Board, id string) error {
+		s.changeScheduleCommand("pause", "Let a schedule post nothing until ebb schedule resume", func(ctx context.Context, b *jobs.Board, id string) error {
 			return b.PauseSchedule(ctx, id, true)
 		}),
-		s.changeScheduleCommand("resume", "Let a schedule post again, from its next tick on", func(ctx context.Context, b *sqlboard.Board, id string) error {
+		s.changeScheduleCommand("resume", "Let a schedule post again, from its next tick on", func(ctx context.Context, b *jobs.Board, id string) error {
 			return b.PauseSchedule(ctx, id, false)
 		}),
 	)
@@ -114,7 +113,7 @@ func (s *session) addSchedule(ctx context.Context, args []string, f *scheduleFla
 		if err != nil {
 			return err
 		}
-		board := sqlboard.New(store, jobs.Policy{})
+		board := jobs.New(store, jobs.Policy{})
 		err = board.AddSchedule(ctx, jobs.Schedule{ID: args[0], Spec: spec, CatchUp: f.catchUp, Job: jobs.Job{
 			Flow: what.name, Version: version, Input: input, Labels: needs, RunLabels: labels, Priority: f.priority,
 		}})
@@ -129,13 +128,13 @@ func (s *session) addSchedule(ctx context.Context, args []string, f *scheduleFla
 }
 
 // changeScheduleCommand is a command that changes one schedule.
-func (s *session) changeScheduleCommand(verb, short string, change func(context.Context, *sqlboard.Board, string) error) *cobra.Command {
+func (s *session) changeScheduleCommand(verb, short string, change func(context.Context, *jobs.Board, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withStore(cmd.Context(), func(store storage.Store) error {
 				ctx, id := cmd.Context(), args[0]
-				err := change(ctx, sqlboard.New(store, jobs.Policy{}), id)
+				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
 				if errors.Is(err, jobs.ErrNotFound) {
 					return &statusError{status: exitNotFound, err: fmt.Errorf("there is no schedule %s (ebb schedule lists those there are)", id)}
 				}

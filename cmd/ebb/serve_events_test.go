@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -57,7 +56,7 @@ func TestServeEvents(t *testing.T) {
 		t.Fatalf("it said %q (%v)", first, err)
 	}
 	job := jobs.Job{ID: "a", Flow: "credit_check", Input: map[string]any{"application": "A-1", "customer": "Ann", "amount": 7}}
-	if _, err := sqlboard.New(store, jobs.Policy{}).Post(t.Context(), job); err != nil {
+	if _, err := jobs.New(store, jobs.Policy{}).Post(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-asked; !strings.HasPrefix(got, "org.example.credit.asked A-1 ") || !strings.Contains(got, `"Ann"`) {

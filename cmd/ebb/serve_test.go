@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -94,7 +93,7 @@ func TestServersKilled(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	board := sqlboard.New(store, jobs.Policy{})
+	board := jobs.New(store, jobs.Policy{})
 	for i := range posted {
 		job := jobs.Job{ID: fmt.Sprintf("j%02d", i), Flow: "trip", Input: map[string]string{"pay": map[bool]string{true: "fail", false: "well"}[i%4 == 0]}}
 		if _, err := board.Post(ctx, job); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -67,7 +66,7 @@ func TestPythonWorker(t *testing.T) {
 		_ = worker.Process.Kill() // it has no end of its own
 		_ = worker.Wait()         // it was killed
 	}()
-	board := sqlboard.New(store, jobs.Policy{})
+	board := jobs.New(store, jobs.Policy{})
 	for id, total := range map[string]int{"small": 10, "large": 5000} {
 		if _, err := board.Post(t.Context(), jobs.Job{ID: id, Flow: "checkout", Input: map[string]int{"total": total}}); err != nil {
 			t.Fatal(err)

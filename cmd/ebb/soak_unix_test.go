@@ -20,7 +20,6 @@ import (
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -156,7 +155,7 @@ func (m *member) dismiss(t *testing.T) {
 // post posts the jobs from one number to another.
 func (s *soak) post(t *testing.T, from, to int) {
 	t.Helper()
-	board := sqlboard.New(s.store, jobs.Policy{})
+	board := jobs.New(s.store, jobs.Policy{})
 	for i := from; i < to; i++ {
 		kind, pay := soakKind(i)
 		input := map[string]any{"kind": kind, "pay": pay}

@@ -1,4 +1,4 @@
-package sqlboard_test
+package jobs_test
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -39,7 +38,7 @@ func (j *modelJob) free(now time.Time) bool {
 
 // held is a claim that somebody has got, perhaps long ago.
 type held struct {
-	board jobs.Board
+	board *jobs.Board
 	claim jobs.Claim
 	nth   int // which claim of its job it was
 }
@@ -47,7 +46,7 @@ type held struct {
 // model plays claimants that claim, renew, sleep through their leases, steal,
 // finish, give back and park, beside what ought to come of it.
 type model struct {
-	boards []jobs.Board
+	boards []*jobs.Board
 	jobs   map[string]*modelJob
 	held   []held
 }
@@ -65,7 +64,7 @@ func (m *model) post(t *rapid.T) {
 	m.jobs[j.id] = j
 }
 
-func (m *model) board(t *rapid.T) jobs.Board { return rapid.SampledFrom(m.boards).Draw(t, "board") }
+func (m *model) board(t *rapid.T) *jobs.Board { return rapid.SampledFrom(m.boards).Draw(t, "board") }
 
 // claimable returns what is free, in the order of claiming.
 func (m *model) claimable() (list []*modelJob) {
@@ -180,7 +179,7 @@ func TestModel(t *testing.T) {
 			records := storage.Memory()
 			m := &model{jobs: map[string]*modelJob{}}
 			for _, s := range []storage.Store{records, records.Join(), records.Join()} {
-				m.boards = append(m.boards, sqlboard.New(s, policy))
+				m.boards = append(m.boards, jobs.New(s, policy))
 			}
 			t.Repeat(map[string]func(*rapid.T){
 				"post": m.post, "claim": m.claim, "claim more": m.claim, "renew": m.renew, "finish": m.finish, "retry": m.retry,

@@ -1,4 +1,4 @@
-package jobstest
+package jobs_test
 
 import (
 	"fmt"
@@ -12,22 +12,18 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// limited sets limits, or skips the test of a board that has none.
-func limited(t *testing.T, m Maker, b jobs.Board, limits ...storage.Limit) {
+func limit(t *testing.T, b *jobs.Board, limits ...storage.Limit) {
 	t.Helper()
-	if m.SetLimit == nil {
-		t.Skip("the board has no limits")
-	}
 	for _, l := range limits {
-		m.SetLimit(t, b, l)
+		must(t, b.Store().SetLimit(t.Context(), l))
 	}
 }
 
 // testRate: a rate holds for all claimants together, counts each claim, goes by
 // priority and age, and holds up nobody else.
-func testRate(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{Backoff: atom.Constant(time.Millisecond)})
-	limited(t, m, b,
+func testRate(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{Backoff: atom.Constant(time.Millisecond)})
+	limit(t, b,
 		storage.Limit{Flow: "f", Rate: 3, Per: 24 * time.Hour}, storage.Limit{Label: "customer", Rate: 1, Per: 24 * time.Hour})
 	of := func(customer string) map[string]string { return map[string]string{"customer": customer} }
 	post(t, b,
@@ -48,18 +44,18 @@ func testRate(t *testing.T, m Maker) {
 
 // testRateWindow: in no window of the length of a rate more jobs are claimed than
 // it lets, and those that were posted first are claimed first.
-func testRateWindow(t *testing.T, m Maker) { //nolint:gocognit // one window, followed
+func testRateWindow(t *testing.T, open opener) { //nolint:gocognit // one window, followed
 	const all, rate, per = 12, 4, 100 * time.Millisecond
 	policy := jobs.Policy{Lease: time.Hour}
-	one, other := m.Open(t, policy)
-	limited(t, m, one, storage.Limit{Flow: "f", Rate: rate, Per: per})
+	one, other := open(t, policy)
+	limit(t, one, storage.Limit{Flow: "f", Rate: rate, Per: per})
 	for i := range all {
 		post(t, one, jobs.Job{ID: fmt.Sprintf("%02d", i), Flow: "f"})
 	}
 	var mu sync.Mutex
 	var got []storage.Job
 	var many sync.WaitGroup
-	for i, b := range []jobs.Board{one, other} {
+	for i, b := range []*jobs.Board{one, other} {
 		many.Go(func() {
 			for {
 				list, err := b.Claim(t.Context(), jobs.Want{Limit: i + 1})

@@ -1,4 +1,4 @@
-package sqlboard_test
+package jobs_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -77,7 +76,7 @@ func TestPostTx(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), "CREATE TEMP TABLE orders (n INTEGER PRIMARY KEY)"); err != nil {
 			t.Fatal(err)
 		}
-		board := sqlboard.New(store, jobs.Policy{})
+		board := jobs.New(store, jobs.Policy{})
 		order := func(n int, end func(*sql.Tx) error) {
 			t.Helper()
 			tx, err := db.BeginTx(t.Context(), nil)
@@ -105,18 +104,18 @@ func TestPostTx(t *testing.T) {
 			t.Errorf("claimed %+v (%v)", claims, err)
 		}
 	})
-	if _, err := inMemoryBoard().PostTx(t.Context(), nil, jobs.Job{Flow: "f"}); !errors.Is(err, sqlboard.ErrNoTx) {
+	if _, err := inMemoryBoard().PostTx(t.Context(), nil, jobs.Job{Flow: "f"}); !errors.Is(err, jobs.ErrNoTx) {
 		t.Errorf("in memory: %v", err)
 	}
 }
 
-func inMemoryBoard() *sqlboard.Board { return sqlboard.New(storage.Memory(), jobs.Policy{}) }
+func inMemoryBoard() *jobs.Board { return jobs.New(storage.Memory(), jobs.Policy{}) }
 
 // TestPostInTask: a task posts a job in the transaction that records that it did.
 func TestPostInTask(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, _, _ string) {
-		board := sqlboard.New(store, jobs.Policy{})
+		board := jobs.New(store, jobs.Policy{})
 		next := atom.Func("next", func(ctx context.Context, _ struct{}) (string, error) {
 			return atom.Tx(ctx, func(tx *sql.Tx) (string, error) {
 				ids, err := board.PostTx(ctx, tx, jobs.Job{Flow: "ship"})

@@ -1,4 +1,4 @@
-package jobstest
+package jobs_test
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 )
 
 // scheduled returns the one schedule of that id.
-func scheduled(t *testing.T, b jobs.Board, id string) storage.Schedule {
+func scheduled(t *testing.T, b *jobs.Board, id string) storage.Schedule {
 	t.Helper()
 	list, err := b.Schedules(t.Context())
 	must(t, err)
@@ -27,7 +27,7 @@ func scheduled(t *testing.T, b jobs.Board, id string) storage.Schedule {
 	return storage.Schedule{}
 }
 
-func tick(t *testing.T, b jobs.Board) []string {
+func tick(t *testing.T, b *jobs.Board) []string {
 	t.Helper()
 	posted, _, err := b.Tick(t.Context())
 	must(t, err)
@@ -42,8 +42,8 @@ func until(at time.Time) {
 	}
 }
 
-func testSchedule(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testSchedule(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	hour := (time.Now().UTC().Hour() + 12) % 24 // which does not come during the test
 	daily := jobs.Schedule{ID: "daily", Spec: fmt.Sprintf("TZ=UTC 30 %d * * *", hour), Job: jobs.Job{
 		Flow: "f", Version: 2, Input: map[string]int{"n": 1}, Priority: 3, Labels: map[string]string{"gpu": "yes"}, RunLabels: map[string]string{"team": "x"},
@@ -105,14 +105,14 @@ func testSchedule(t *testing.T, m Maker) {
 }
 
 // testScheduleEachOnce: many look after a schedule, and each tick is posted once.
-func testScheduleEachOnce(t *testing.T, m Maker) {
-	one, other := m.Open(t, jobs.Policy{})
+func testScheduleEachOnce(t *testing.T, open opener) {
+	one, other := open(t, jobs.Policy{})
 	must(t, one.AddSchedule(t.Context(), jobs.Schedule{ID: "s", Spec: "@every 1s", Job: jobs.Job{Flow: "f"}, CatchUp: jobs.MaxCatchUp}))
 	first := scheduled(t, one, "s").Next
 	var mu sync.Mutex
 	var posted []string
 	var many sync.WaitGroup
-	for _, b := range []jobs.Board{one, other, one, other} {
+	for _, b := range []*jobs.Board{one, other, one, other} {
 		many.Go(func() {
 			for {
 				ids, wait, err := b.Tick(t.Context())
@@ -146,8 +146,8 @@ func testScheduleEachOnce(t *testing.T, m Maker) {
 }
 
 // testScheduleCatchUp: of what was missed, the latest ticks are made up for.
-func testScheduleCatchUp(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testScheduleCatchUp(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	for n := range 3 {
 		must(t, b.AddSchedule(t.Context(), jobs.Schedule{ID: fmt.Sprint("s", n), Spec: "@every 1s", Job: jobs.Job{Flow: "f"}, CatchUp: n}))
 	}
@@ -168,8 +168,8 @@ func testScheduleCatchUp(t *testing.T, m Maker) {
 
 // testSchedulePause: what a schedule would have posted while it was paused is not
 // made up for.
-func testSchedulePause(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testSchedulePause(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	must(t, b.AddSchedule(t.Context(), jobs.Schedule{ID: "s", Spec: "@every 1s", Job: jobs.Job{Flow: "f"}, CatchUp: 9}))
 	must(t, other.PauseSchedule(t.Context(), "s", true))
 	before := tick(t, b)

@@ -1,11 +1,10 @@
-package sqlboard
+package jobs
 
 import (
 	"context"
 	"errors"
 	"time"
 
-	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,25 +17,30 @@ func (b *Board) now(ctx context.Context) (time.Time, error) {
 	return now, err
 }
 
-// AddSchedule sets a schedule.
-func (b *Board) AddSchedule(ctx context.Context, s jobs.Schedule) error {
+// AddSchedule sets the schedule of that id. One there was is replaced; it stays
+// paused if it is, and if it ticks as before no tick is lost or posted again. So a
+// program may add its schedules whenever it starts. The first tick is the next
+// after now. It returns [storage.ErrInvalid], saying what is wrong, for a schedule
+// that cannot be read, names no flow, says what it must not, or never ticks.
+func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	now, err := b.now(ctx)
 	if err != nil {
 		return err
 	}
-	record, err := s.Record(now)
+	record, err := s.record(now)
 	if err != nil {
 		return err
 	}
 	return b.store.PutSchedule(ctx, record)
 }
 
-// RemoveSchedule deletes a schedule.
+// RemoveSchedule returns ErrNotFound when there is none. What it has posted stays.
 func (b *Board) RemoveSchedule(ctx context.Context, id string) error {
 	return b.store.DeleteSchedule(ctx, id)
 }
 
-// PauseSchedule lets a schedule tick no more, or again.
+// PauseSchedule lets a schedule tick no more, or again: what it would have posted
+// meanwhile is not made up for. It returns ErrNotFound.
 func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error {
 	for {
 		s, err := b.store.Schedule(ctx, id)
@@ -47,7 +51,7 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 		if err != nil {
 			return err
 		}
-		move, err := jobs.Resumed(&s, paused, now)
+		move, err := resumed(&s, paused, now)
 		if err != nil {
 			return err
 		}
@@ -57,13 +61,16 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 	}
 }
 
-// Schedules lists the schedules.
+// Schedules returns all schedules, ordered by id.
 func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	return b.store.Schedules(ctx)
 }
 
-// Tick posts the jobs of the ticks that have come. A schedule that this version
-// cannot read holds up no other: its error is returned beside what was posted.
+// Tick posts the jobs of the ticks that have come, by the store's clock. It returns
+// their ids, and how long to wait until the next tick; 0 when none is known of. Of
+// those that tick at the same time one posts each job. A schedule that this version
+// cannot read holds up no other: its error is returned beside what was posted. A
+// conductor calls Tick by itself.
 func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
 	due, now, next, err := b.store.DueSchedules(ctx, tickPage)
 	if err != nil {
@@ -71,7 +78,7 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 	}
 	var errs []error
 	for i := range due {
-		move, err := jobs.Ticked(&due[i], now)
+		move, err := ticked(&due[i], now)
 		if err != nil {
 			errs = append(errs, err)
 			continue

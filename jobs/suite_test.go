@@ -1,4 +1,4 @@
-package jobstest
+package jobs_test
 
 import (
 	"errors"
@@ -15,32 +15,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Maker makes the boards under test.
-type Maker struct {
-	// Open returns two boards on the same empty records, as two processes would
-	// have them, with that policy. It closes them when the test ends. Required.
-	Open func(t *testing.T, policy jobs.Policy) (one, other jobs.Board)
-	// SetLimit sets a limit of the records of a board. Nil is a board that has none:
-	// then they are not tested.
-	SetLimit func(t *testing.T, b jobs.Board, limit storage.Limit)
-}
+// An opener returns two boards on the same empty records, as two processes would
+// have them, with that policy. It closes them when the test ends.
+type opener func(t *testing.T, policy jobs.Policy) (one, other *jobs.Board)
 
-// Run runs the suite. It waits for leases to run out, so a board in memory is best
-// tested in a bubble of testing/synctest: call Suite's functions there.
-func Run(t *testing.T, m Maker) {
-	t.Helper()
-	for _, c := range Suite {
-		t.Run(c.Name, func(t *testing.T) {
-			t.Parallel()
-			c.Test(t, m)
-		})
-	}
-}
-
-// Suite is what Run runs.
-var Suite = []struct {
-	Name string
-	Test func(*testing.T, Maker)
+// suite is what a board passes on each kind of store. It waits for leases to run
+// out, so a board in memory is tested in a bubble.
+var suite = []struct {
+	name string
+	test func(*testing.T, opener)
 }{
 	{"Post", testPost},
 	{"Order", testOrder},
@@ -77,14 +60,14 @@ func want(t *testing.T, what string, err, target error) {
 	}
 }
 
-func post(t *testing.T, b jobs.Board, list ...jobs.Job) {
+func post(t *testing.T, b *jobs.Board, list ...jobs.Job) {
 	t.Helper()
 	if _, err := b.Post(t.Context(), list...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func claim(t *testing.T, b jobs.Board, w jobs.Want) []jobs.Claim {
+func claim(t *testing.T, b *jobs.Board, w jobs.Want) []jobs.Claim {
 	t.Helper()
 	list, err := b.Claim(t.Context(), w)
 	must(t, err)
@@ -92,7 +75,7 @@ func claim(t *testing.T, b jobs.Board, w jobs.Want) []jobs.Claim {
 }
 
 // soon claims one job, as soon as there is one.
-func soon(t *testing.T, b jobs.Board) jobs.Claim {
+func soon(t *testing.T, b *jobs.Board) jobs.Claim {
 	t.Helper()
 	tick := time.NewTicker(short / 4)
 	defer tick.Stop()
@@ -117,15 +100,15 @@ func ids(list []jobs.Claim) string {
 	return all.String()
 }
 
-func stored(t *testing.T, b jobs.Board, id string) storage.Job {
+func stored(t *testing.T, b *jobs.Board, id string) storage.Job {
 	t.Helper()
 	j, err := b.Job(t.Context(), id)
 	must(t, err)
 	return j
 }
 
-func testPost(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testPost(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	got, err := b.Post(t.Context(), jobs.Job{Flow: "f"}, jobs.Job{ID: "j", Flow: "g", Version: 2, Run: "r", Input: map[string]int{"n": 1}})
 	must(t, err)
 	if len(got) != 2 || got[0] == "" || got[1] != "j" {
@@ -155,8 +138,8 @@ func testPost(t *testing.T, m Maker) {
 	want(t, "Job beside one that cannot be posted", err, jobs.ErrNotFound)
 }
 
-func testOrder(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testOrder(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	post(t, b, jobs.Job{ID: "a", Flow: "f"}, jobs.Job{ID: "b", Flow: "f", Priority: 1}, jobs.Job{ID: "c", Flow: "g"})
 	post(t, other, jobs.Job{ID: "d", Flow: "f", Priority: 1}, jobs.Job{ID: "e", Flow: "f", Priority: -1})
 	if got := ids(claim(t, other, jobs.Want{Flows: []string{"f"}, Limit: 3})); got != "bda" {
@@ -170,8 +153,8 @@ func testOrder(t *testing.T, m Maker) {
 	}
 }
 
-func testOffers(t *testing.T, m Maker) {
-	b, _ := m.Open(t, jobs.Policy{})
+func testOffers(t *testing.T, open opener) {
+	b, _ := open(t, jobs.Policy{})
 	post(t, b,
 		jobs.Job{ID: "a", Flow: "f", Labels: map[string]string{"gpu": "yes"}},
 		jobs.Job{ID: "b", Flow: "f", Labels: map[string]string{"gpu": "yes", "zone": "eu"}},
@@ -187,8 +170,8 @@ func testOffers(t *testing.T, m Maker) {
 	}
 }
 
-func testNotBefore(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testNotBefore(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	at := time.Now().Add(short)
 	post(t, b, jobs.Job{ID: "later", Flow: "f", NotBefore: time.Now().Add(time.Hour)}, jobs.Job{ID: "soon", Flow: "f", NotBefore: at})
 	c := soon(t, other)
@@ -200,8 +183,8 @@ func testNotBefore(t *testing.T, m Maker) {
 	}
 }
 
-func testLeaseRunsOut(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{Lease: short})
+func testLeaseRunsOut(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{Lease: short})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	first := soon(t, b)
 	second := soon(t, other)
@@ -222,8 +205,8 @@ func testLeaseRunsOut(t *testing.T, m Maker) {
 	}
 }
 
-func testRenewedLate(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{Lease: short})
+func testRenewedLate(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{Lease: short})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	c := soon(t, b)
 	for time.Now().Before(c.Until) { // nobody else looks
@@ -237,8 +220,8 @@ func testRenewedLate(t *testing.T, m Maker) {
 	}
 }
 
-func testRetry(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{Attempts: 3, Backoff: atom.Constant(short)})
+func testRetry(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{Attempts: 3, Backoff: atom.Constant(short)})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	for n := 1; n <= 3; n++ {
 		c := soon(t, other)
@@ -265,8 +248,8 @@ func testRetry(t *testing.T, m Maker) {
 }
 
 // testClaimedInVain: a job that kills the process that has it is not claimed for ever.
-func testClaimedInVain(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{Lease: short, Attempts: 2})
+func testClaimedInVain(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{Lease: short, Attempts: 2})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	soon(t, b)
 	soon(t, other)
@@ -279,8 +262,8 @@ func testClaimedInVain(t *testing.T, m Maker) {
 	}
 }
 
-func testByHand(t *testing.T, m Maker) {
-	b, other := m.Open(t, jobs.Policy{})
+func testByHand(t *testing.T, open opener) {
+	b, other := open(t, jobs.Policy{})
 	post(t, b, jobs.Job{ID: "a", Flow: "f", NotBefore: time.Now().Add(time.Hour)}, jobs.Job{ID: "b", Flow: "f", Priority: -1})
 	must(t, other.Release(t.Context(), "a"))
 	c := claim(t, b, jobs.Want{})[0]
@@ -306,8 +289,8 @@ func testByHand(t *testing.T, m Maker) {
 }
 
 // testEachOnce: many claim at once, and nobody gets what another has.
-func testEachOnce(t *testing.T, m Maker) {
-	one, other := m.Open(t, jobs.Policy{})
+func testEachOnce(t *testing.T, open opener) {
+	one, other := open(t, jobs.Policy{})
 	const all = 60
 	for i := range all {
 		post(t, one, jobs.Job{ID: fmt.Sprintf("%02d", i), Flow: "f"})
@@ -315,7 +298,7 @@ func testEachOnce(t *testing.T, m Maker) {
 	var mu sync.Mutex
 	var got []string
 	var wg sync.WaitGroup
-	for i, b := range []jobs.Board{one, other, one, other} {
+	for i, b := range []*jobs.Board{one, other, one, other} {
 		wg.Go(func() {
 			for {
 				list, err := b.Claim(t.Context(), jobs.Want{Limit: i + 1})

@@ -1,4 +1,4 @@
-package sqlboard_test
+package jobs_test
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/jobs/sqlboard"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,7 +19,7 @@ func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
 			records := storage.Memory()
-			boards := []jobs.Board{sqlboard.New(records, jobs.Policy{Lease: 1000 * time.Hour}), sqlboard.New(records.Join(), jobs.Policy{Lease: 1000 * time.Hour})}
+			boards := []*jobs.Board{jobs.New(records, jobs.Policy{Lease: 1000 * time.Hour}), jobs.New(records.Join(), jobs.Policy{Lease: 1000 * time.Hour})}
 			flows := []string{"f", "g"}
 			rates := map[string]storage.Limit{}
 			for _, flow := range append(flows, "") {

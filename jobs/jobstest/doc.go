@@ -1,2 +1,0 @@
-// Package jobstest is the suite of tests that every board of jobs passes.
-package jobstest
