@@ -3,6 +3,7 @@ package asl_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,6 +190,32 @@ func TestDistributedMap(t *testing.T) {
 				t.Errorf("%d executions, want %d", len(s.subs), c.children)
 			}
 		})
+	}
+}
+
+// TestDistributedMapReadsInputOnce counts what a map run allocates for each item of the
+// state's input: no more with many items than with few.
+func TestDistributedMapReadsInputOnce(t *testing.T) { // not parallel: it counts what the process allocates
+	perItem := func(items int, fields string) float64 {
+		var input strings.Builder
+		for i := range items {
+			fmt.Fprintf(&input, `%c"%d": %d`, "{,"[min(i, 1)], i, i%10)
+		}
+		input.WriteByte('}')
+		m := distributedMachine(t, "JSONata", `"Items": "{% $states.input %}", "MaxConcurrency": 1,`+fields, "STANDARD", each)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s := simulate(t, m, input.String(), nil)
+		runtime.ReadMemStats(&after)
+		if s.end.Failure != nil {
+			t.Fatal(s.end.Failure)
+		}
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(items)
+	}
+	for _, fields := range []string{``, `"ItemBatcher": {"MaxItemsPerBatch": 2},`, `"ItemBatcher": {"MaxInputBytesPerBatch": 21},`} {
+		if few, many := perItem(200, fields), perItem(4000, fields); many > 2*few {
+			t.Errorf("%s: an item costs %.0f bytes of 200, and %.0f of 4000", fields, few, many)
+		}
 	}
 }
 

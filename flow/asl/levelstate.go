@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -156,6 +157,7 @@ type shared struct {
 	run     *mapSettings          // "d": of a distributed Map
 	items   *jsonValue            // "x": of a Map: the array of its items
 	list    [][]byte              // the items, once one was asked for
+	keys    []string              // their names, when they are members of an object
 	input   *jsonValue            // "i": what each branch begins with; of a Map: what ItemSelector sees
 }
 
@@ -195,16 +197,35 @@ func (w *interpreter) shared() (*shared, error) {
 
 // element returns an item of a Map.
 func (s *shared) element(i int) (atom.Value, bool) {
-	if s.list == nil {
-		r := jsontext.NewReader(s.items.json())
-		if r.Elements(func() error { s.list = append(s.list, r.Skip()); return nil }) != nil {
-			return nil, false
-		}
-	}
-	if i < 0 || i >= len(s.list) {
+	list, _ := s.entries()
+	if i < 0 || i >= len(list) {
 		return nil, false
 	}
-	return atom.FromJSON(s.list[i]), true
+	return atom.FromJSON(list[i]), true
+}
+
+// entries returns the items: the elements of an array, or the members of an object
+// with their names. The text is read once.
+func (s *shared) entries() (list [][]byte, keys []string) {
+	if s.list != nil {
+		return s.list, s.keys
+	}
+	s.list = [][]byte{}
+	text := bytes.TrimSpace(s.items.json())
+	r := jsontext.NewReader(text)
+	var err error
+	if bytes.HasPrefix(text, []byte("{")) {
+		err = r.Members(func(name string) error {
+			s.list, s.keys = append(s.list, r.Skip()), append(s.keys, name)
+			return nil
+		})
+	} else {
+		err = r.Elements(func() error { s.list = append(s.list, r.Skip()); return nil })
+	}
+	if err != nil { // a broken group has no items
+		s.list, s.keys = [][]byte{}, nil
+	}
+	return s.list, s.keys
 }
 
 func readShared(v atom.Value) (*shared, error) {

@@ -1,8 +1,6 @@
 package asl
 
 import (
-	"bytes"
-	"errors"
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
@@ -121,36 +119,36 @@ func (r *mapRun) selected(item *Item, ahead int) (*jsonValue, *stateError) {
 	return value, nil
 }
 
-// errEnough ends the reading of what may be long.
-var errEnough = errors.New("enough")
-
-// pageOfInput returns the items of the state's input that are next: elements of an
-// array, or members of an object.
+// pageOfInput returns the items of the state's input that are next: as many elements
+// of an array, or members of an object, as the free slots can take.
 func (r *mapRun) pageOfInput() *ItemPage {
-	text := bytes.TrimSpace(r.group.items.encoded().JSON())
-	read := jsontext.NewReader(text)
-	page := &ItemPage{}
-	want := childrenPerAnswer
-	if r.set.Batches {
-		want = maxPageItems
-	}
-	index := int64(0)
-	take := func(key string) error {
-		value := read.Skip()
-		if len(page.Items) == want {
-			return errEnough
+	list, keys := r.group.entries()
+	from := min(r.Items, int64(len(list)))
+	to := min(from+r.wanted(), int64(len(list)))
+	page := &ItemPage{Items: make([]Item, 0, to-from), End: to == int64(len(list))}
+	for i := from; i < to; i++ {
+		item := Item{Value: list[i], Source: stateData, Next: strconv.FormatInt(i+1, 10)}
+		if keys != nil {
+			item.Key = keys[i]
 		}
-		if index++; index > r.Items {
-			page.Items = append(page.Items, Item{Value: value, Key: key, Source: stateData, Next: strconv.FormatInt(index, 10)})
-		}
-		return nil
+		page.Items = append(page.Items, item)
 	}
-	var err error
-	if text[0] == '{' {
-		err = read.Members(take)
-	} else {
-		err = read.Elements(func() error { return take("") })
-	}
-	page.End = err == nil
 	return page
+}
+
+// wanted returns how many items the children can take at most that one answer begins. A
+// batch takes one item beyond its bytes, from which it knows that it is full.
+func (r *mapRun) wanted() int64 {
+	children, each := int64(min(r.set.Slots-r.Open, childrenPerAnswer)), int64(1)
+	switch {
+	case !r.set.Batches:
+	case r.set.PerBatch > 0:
+		each = min(r.set.PerBatch, maxPageItems)
+	default:
+		each = maxPageItems
+	}
+	if r.set.Batches && r.set.BatchBytes > 0 {
+		each = min(each, r.set.BatchBytes/int64(len("0,"))+1)
+	}
+	return min(children*each, maxPageItems)
 }

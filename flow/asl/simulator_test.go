@@ -71,6 +71,7 @@ type simFlow struct {
 	names  map[string]bool
 	over   bool
 	end    *flow.End
+	memo   any
 }
 
 type simNode struct {
@@ -174,7 +175,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	}
 	s.asked++
 	g := s.lang.Grow(&flow.Ask{
-		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memory: f.memory, Cause: cause,
+		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memo: &f.memo, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
 		Token: func() string { s.tokens++; return fmt.Sprintf("token-%d", s.tokens) },
 		Recall: func(name string) (flow.Past, bool) {
