@@ -24,17 +24,18 @@ import (
 
 // A Conductor serves a store. Make one with New.
 type Conductor struct {
-	store   storage.Store
-	catalog *serving
-	board   *jobs.Board
-	policy  jobs.Policy
-	offers  map[string]string
-	log     hclog.Logger
-	opts    []engine.Option // of all engines
-	slots   int
-	drain   time.Duration
+	store      storage.Store
+	catalog    *serving
+	board      *jobs.Board
+	policy     jobs.Policy
+	offers     map[string]string
+	log        hclog.Logger
+	opts       []engine.Option // of all engines
+	serverOpts []engine.ServerOption
+	slots      int
+	drain      time.Duration
 
-	serving  *engine.Engine
+	server   *engine.Server
 	mu       sync.Mutex
 	starting map[flow.Node]*engine.Engine // that make runs, by their flow
 	stage    atomic.Int32
@@ -88,6 +89,12 @@ func WithEngine(opts ...engine.Option) Option {
 	return func(c *Conductor) { c.opts = append(c.opts, opts...) }
 }
 
+// WithServer sets options of the server that drives the runs: its sender, and when it sets a
+// run aside. Slots, drain, offers and source are the conductor's own.
+func WithServer(opts ...engine.ServerOption) Option {
+	return func(c *Conductor) { c.serverOpts = append(c.serverOpts, opts...) }
+}
+
 // New returns a conductor of the flows in the catalog. It returns what is wrong
 // with the catalog or the options.
 func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, error) {
@@ -104,13 +111,12 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 	c.board = jobs.New(store, c.policy)
 	// What is named in between belongs to those whom the conductor's own options must not be undone by.
 	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
-	own = append(own, engine.WithStore(store), engine.WithCatalog(c.catalog), engine.WithSlots(c.slots), engine.WithDrain(c.drain),
-		engine.WithOffers(c.offers), engine.WithSource(c.takeIn))
-	eng, err := engine.New(flow.Linear("conductor"), own...)
+	server, err := engine.NewServer(c.catalog, append(c.serverOpts, engine.WithEngine(append(own, engine.WithStore(store))...),
+		engine.WithSlots(c.slots), engine.WithDrain(c.drain), engine.WithOffers(c.offers), engine.WithSource(c.takeIn))...)
 	if err != nil {
 		return nil, fmt.Errorf("conductor: %w", err)
 	}
-	c.serving = eng
+	c.server = server
 	return c, nil
 }
 
@@ -147,7 +153,7 @@ func (c *Conductor) Run(ctx context.Context) error {
 func (c *Conductor) serve(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		began := time.Now()
-		err := c.serving.Serve(ctx)
+		err := c.server.Serve(ctx)
 		if err == nil || errors.Is(err, storage.ErrClosed) {
 			return err
 		}

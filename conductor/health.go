@@ -41,7 +41,7 @@ func (l *lastCheck) check(ctx context.Context, store storage.WriteChecker) error
 }
 
 // Memory returns how much memory the process uses, and may use.
-func (c *Conductor) Memory() engine.Memory { return c.serving.Memory() }
+func (c *Conductor) Memory() engine.Memory { return c.server.Memory() }
 
 // Ready returns nil when the conductor serves and its store answers and takes writes,
 // else why not. A conductor that drains is not ready, nor one that takes up nothing as its

@@ -247,7 +247,7 @@ func (d *driver) driveChildRuns() {
 	d.childRuns = nil
 	for _, f := range childRuns {
 		d.childSlots.Go(func() {
-			s := &slot{free: d.e.childSlots}
+			s := &slot{free: d.places}
 			if !s.take(d.atomCtx) {
 				return
 			}
@@ -287,7 +287,7 @@ func (e *Engine) driveChildRun(ctx context.Context, f *childRun, s *slot) error 
 
 // knows reports whether the engine can drive the run of a node.
 func (e *Engine) knows(n *scheduler.Node) bool {
-	return e.catalog != nil || n.Spec.Child.Flow == e.plan.Flow
+	return e.catalog != nil || e.is(n.Spec.Child.Flow)
 }
 
 // A slot is one of the places for runs that are driven beside those that have begun
@@ -338,7 +338,7 @@ type TaskCatalog interface {
 }
 
 // WithCatalog lets an engine drive runs of other flows than its own: those that
-// its runs begin, which it drives beside them, and any that [Engine.Serve] finds.
+// its runs begin, which it drives beside them, and any that its [Server] finds.
 func WithCatalog(c Catalog) Option {
 	return option(func(e *Engine) error { e.catalog = c; return nil })
 }

@@ -83,7 +83,11 @@ func anyComputingFlow(t *rapid.T) computingFlow {
 	default:
 	}
 	if !f.Undo && f.Language != "sm4c" && rapid.IntRange(0, 3).Draw(t, "ends") == 0 {
-		f.Laps = rapid.IntRange(1, 200).Draw(t, "laps")
+		most := 200
+		if f.Lap == "retry" {
+			most = 5 // each waits for seconds
+		}
+		f.Laps = rapid.IntRange(1, most).Draw(t, "laps")
 	}
 	return f
 }
@@ -118,13 +122,13 @@ func TestComputingProperty(t *testing.T) {
 func interrupted(t *testing.T, rt *rapid.T, f computingFlow) (took time.Duration, ok bool) {
 	s, w := storage.Memory(), newComputingWorld()
 	defer w.release()
-	eng := newEngine(t, f.build(t), engine.WithStore(s), engine.WithTasks(w), engine.WithGrace(propertyGrace), engine.WithDrain(time.Hour))
+	eng := newEngine(t, f.build(t), engine.WithStore(s), engine.WithTasks(w), engine.WithGrace(propertyGrace))
 	drive := func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }
 	if f.Request.name == "drain" {
 		if err := eng.Start(t.Context(), "run"); err != nil {
 			rt.Fatal(err)
 		}
-		drive = eng.Serve
+		drive = func(ctx context.Context) error { return eng.Serve(ctx, engine.WithDrain(time.Hour)) }
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -68,7 +68,7 @@ func TestComputingRunHears(t *testing.T) {
 				t.Parallel()
 				s := storage.Memory()
 				began := make(chan struct{}, 1)
-				eng, err := engine.New(root, engine.WithStore(watched{s, began}), engine.WithDrain(time.Hour))
+				eng, err := engine.New(root, engine.WithStore(watched{s, began}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 		if err := eng.Start(t.Context(), "run", items); err != nil {
 			t.Fatal(err)
 		}
-		if err := driven(t, eng.Serve, func(stop context.CancelFunc) { <-began; stop() }); err != nil {
+		if err := driven(t, func(ctx context.Context) error { return eng.Serve(ctx, engine.WithDrain(time.Hour)) }, func(stop context.CancelFunc) { <-began; stop() }); err != nil {
 			t.Fatal(err)
 		}
 		goesOn(t, eng, s)

@@ -88,6 +88,7 @@ type driver struct {
 	children   map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
 	childRuns  []childRun                 // runs to be driven with this one, once that is committed
 	childSlots sync.WaitGroup
+	places     chan struct{}     // for them
 	slot       *slot             // taken while the run does something; nil when it needs none
 	unload     bool              // release the run when it only waits
 	feeding    bool              // the scheduler's commands are being done

@@ -20,7 +20,7 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	plan         *flow.Plan
+	plan         *flow.Plan   // nil in a server of a catalog
 	plans        []*flow.Plan // it and those of earlier versions
 	earlierRoots []flow.Node
 	store        storage.Store
@@ -39,12 +39,6 @@ type Engine struct {
 	open         bool // symbols that nothing provides are inputs
 
 	grace       time.Duration
-	slots       int
-	drain       time.Duration
-	offers      map[string]string
-	source      Source
-	maxLost     int64
-	sender      Sender
 	catalog     Catalog
 	childSlots  chan struct{} // places for runs that are driven beside those that began them
 	compiled    sync.Map      // *flow.Plan by compiledFor
@@ -62,24 +56,10 @@ type Engine struct {
 // New compiles the flow, or the single atom, and returns the engine that runs
 // it. Mistakes of the definition are returned all at once, as [flow.Problems].
 func New(root flow.Node, opts ...Option) (*Engine, error) {
-	e := &Engine{
-		parallel: DefaultParallelism,
-		grace:    DefaultGrace,
-		slots:    DefaultSlots,
-		maxLost:  DefaultMaxLost,
-		limits:   DefaultLimits(),
-		log:      hclog.NewNullLogger(),
-		inputs:   map[string]atom.Value{},
-		types:    map[string]reflect.Type{},
-		suspend:  make(chan struct{}),
+	e, err := newEngine(opts)
+	if err != nil {
+		return nil, err
 	}
-	for _, opt := range append([]Option{WithMemoryBudget(0)}, opts...) {
-		if err := opt.apply(e); err != nil {
-			return nil, err
-		}
-	}
-	e.memory.log, e.memory.used = e.log, memorybudget.Used
-	e.childSlots = make(chan struct{}, e.slots)
 	compile := flow.Compile
 	if e.open {
 		compile = flow.CompileOpen
@@ -96,14 +76,38 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		}
 		e.plans = append(e.plans, earlier)
 	}
-	if e.store == nil {
-		e.store = storage.Memory()
-	}
 	for _, w := range plan.Warnings {
 		e.log.Warn(w, "flow", plan.Flow)
 	}
 	return e, nil
 }
+
+// newEngine returns an engine without a flow of its own.
+func newEngine(opts []Option) (*Engine, error) {
+	e := &Engine{
+		parallel:   DefaultParallelism,
+		grace:      DefaultGrace,
+		limits:     DefaultLimits(),
+		log:        hclog.NewNullLogger(),
+		inputs:     map[string]atom.Value{},
+		types:      map[string]reflect.Type{},
+		childSlots: make(chan struct{}, DefaultSlots),
+		suspend:    make(chan struct{}),
+	}
+	for _, opt := range append([]Option{WithMemoryBudget(0)}, opts...) {
+		if err := opt.apply(e); err != nil {
+			return nil, err
+		}
+	}
+	e.memory.log, e.memory.used = e.log, memorybudget.Used
+	if e.store == nil {
+		e.store = storage.Memory()
+	}
+	return e, nil
+}
+
+// is reports whether the flow of that name is the engine's own.
+func (e *Engine) is(flow string) bool { return e.plan != nil && e.plan.Flow == flow }
 
 // Plan returns the compiled flow.
 func (e *Engine) Plan() *flow.Plan { return e.plan }

@@ -22,7 +22,6 @@ func ExampleEngine_Serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	eng, err := engine.New(flow.Linear("order", step("reserve"), atom.Awaits[string]("paid", "paid", atom.Deferral{}), step("ship")),
-		engine.WithSlots(10),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Path == "" && ev.To == states.FlowSuccess.String() {
 				close(ended)
@@ -32,7 +31,7 @@ func ExampleEngine_Serve() {
 		panic(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- eng.Serve(ctx) }()
+	go func() { served <- eng.Serve(ctx, engine.WithSlots(10)) }()
 
 	if err := eng.Start(ctx, "order-1"); err != nil {
 		panic(err)

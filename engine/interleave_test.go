@@ -264,7 +264,7 @@ type site struct {
 
 // enter lets a process come in. The context ends when it is to leave.
 func (in *site) enter(name string, s storage.Store) (context.Context, *party) {
-	p := &party{store: s, eng: newEngine(in.t, in.world.flow(), engine.WithStore(&boxed{s, in.box, name}), engine.WithSlots(2))}
+	p := &party{store: s, eng: newEngine(in.t, in.world.flow(), engine.WithStore(&boxed{s, in.box, name}))}
 	ctx, stop := context.WithCancel(in.t.Context())
 	p.stop = stop
 	in.all = append(in.all, p)
@@ -274,7 +274,7 @@ func (in *site) enter(name string, s storage.Store) (context.Context, *party) {
 // serve lets a process serve runs.
 func (in *site) serve(ctx context.Context, p *party) {
 	in.work.Go(func() {
-		if err := p.eng.Serve(ctx); err != nil && !errors.Is(err, storage.ErrClosed) {
+		if err := p.eng.Serve(ctx, engine.WithSlots(2)); err != nil && !errors.Is(err, storage.ErrClosed) {
 			in.r.faultf("Serve: %v", err)
 		}
 	})

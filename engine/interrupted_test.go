@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -78,7 +77,7 @@ func TestSlowAnswerIsInterrupted(t *testing.T) {
 				t.Parallel()
 				s := storage.Memory()
 				began := make(chan struct{}, 1)
-				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), engine.WithStore(s), engine.WithDrain(time.Hour))
+				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), engine.WithStore(s))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -137,19 +137,18 @@ func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	store := &asking{Store: joinFile(t, filepath.Join(t.TempDir(), "runs.db"))}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var eng *engine.Engine
 	made := 0
-	eng = newEngine(t, flow.Linear("f", (&stage{do: script{"a": func(context.Context, int) error { return nil }}}).atom("a")), engine.WithStore(store), engine.WithSlots(1),
-		engine.WithSource(func(context.Context, int) ([]engine.NewRun, error) {
-			if made++; made > runs {
-				stop()
-				return nil, nil
-			}
-			one, err := eng.NewRun(fmt.Sprint("run", made))
-			return []engine.NewRun{one}, err
-		}))
+	eng := newEngine(t, flow.Linear("f", (&stage{do: script{"a": func(context.Context, int) error { return nil }}}).atom("a")), engine.WithStore(store))
+	source := func(context.Context, int) ([]engine.NewRun, error) {
+		if made++; made > runs {
+			stop()
+			return nil, nil
+		}
+		one, err := eng.NewRun(fmt.Sprint("run", made))
+		return []engine.NewRun{one}, err
+	}
 	begun := time.Now()
-	if err := eng.Serve(ctx); err != nil {
+	if err := eng.Serve(ctx, engine.WithSlots(1), engine.WithSource(source)); err != nil {
 		t.Fatal(err)
 	}
 	most := 10 + 4*int64(time.Since(begun)/time.Second)
@@ -164,23 +163,22 @@ func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := storage.Memory()
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Second); return nil }}}
-		var eng *engine.Engine
 		left, most := 10, 0
-		eng = newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store), engine.WithSlots(3),
-			engine.WithSource(func(_ context.Context, free int) (fresh []engine.NewRun, err error) {
-				most = max(most, free)
-				for ; len(fresh) < free && left > 0; left-- {
-					one, err := eng.NewRun(string(rune('a' + left)))
-					if err != nil {
-						return nil, err
-					}
-					fresh = append(fresh, one)
+		eng := newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store))
+		source := func(_ context.Context, free int) (fresh []engine.NewRun, err error) {
+			most = max(most, free)
+			for ; len(fresh) < free && left > 0; left-- {
+				one, err := eng.NewRun(string(rune('a' + left)))
+				if err != nil {
+					return nil, err
 				}
-				return fresh, nil
-			}))
+				fresh = append(fresh, one)
+			}
+			return fresh, nil
+		}
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		if err := eng.Serve(ctx); err != nil {
+		if err := eng.Serve(ctx, engine.WithSlots(3), engine.WithSource(source)); err != nil {
 			t.Fatal(err)
 		}
 		runs, err := store.Runs(t.Context(), storage.RunQuery{States: []states.Flow{states.FlowSuccess}})

@@ -16,7 +16,7 @@ import (
 )
 
 // WithMemoryBudget sets how many bytes of live memory the process may have before
-// [Engine.Serve] takes up no more work. What it drives goes on. Serve takes up work again
+// [Server.Serve] takes up no more work. What it drives goes on. Serve takes up work again
 // when a tenth of the budget is free.
 //
 // A run of a growing flow that becomes larger while the budget is reached, and needs more

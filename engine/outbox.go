@@ -19,18 +19,6 @@ import (
 // before was sent. An error, or a panic, lets it be sent again later.
 type Sender func(ctx context.Context, out storage.Outgoing) error
 
-// WithSender lets [Engine.Serve] send what runs leave in the outbox, see
-// [Engine.Dispatch].
-func WithSender(send Sender) Option {
-	return option(func(e *Engine) error {
-		if send == nil {
-			return errors.New("engine: the sender is nil")
-		}
-		e.sender = send
-		return nil
-	})
-}
-
 // How messages are sent.
 const (
 	sendTime     = 30 * time.Second // what one sending may take; for so long no other process sends it

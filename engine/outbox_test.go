@@ -130,8 +130,8 @@ func TestOutbox(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		eng := newEngine(t, flow.Growing("f", tells(1)), append(opts, engine.WithStore(store), engine.WithSender(send))...)
-		go func() { served <- eng.Serve(ctx) }()
+		eng := newEngine(t, flow.Growing("f", tells(1)), append(opts, engine.WithStore(store))...)
+		go func() { served <- eng.Serve(ctx, engine.WithSender(send)) }()
 		time.Sleep(time.Minute)
 		stop()
 		if err := <-served; err != nil {

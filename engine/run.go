@@ -199,7 +199,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		parent: run.Parent, root: run.Root, depth: run.Depth, trace: run.Trace, job: run.Job, created: run.Created,
 		external: map[string]*external{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
-		suspend: e.suspend, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
+		suspend: e.suspend, places: e.childSlots, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
 		pool: callPool{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 

@@ -31,8 +31,8 @@ func TestDrain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &stage{}
 				s.do = script{"a": func(ctx context.Context, n int) error { return s.lasts(ctx, n, takes) }}
-				eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithDrain(tc.drain))
-				if took := serveFor(t, eng, stopped); took != tc.returns {
+				eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")))
+				if took := serveFor(t, eng, stopped, engine.WithDrain(tc.drain)); took != tc.returns {
 					t.Errorf("Serve returned after %v, want %v", took, tc.returns)
 				}
 				wantActs(t, s, tc.acts...)
@@ -68,7 +68,7 @@ func (s *stage) lasts(ctx context.Context, n int, d time.Duration) error {
 
 // serveFor starts the run "r", serves until it is to stop, and returns how long
 // that took in all.
-func serveFor(t *testing.T, eng *engine.Engine, d time.Duration) time.Duration {
+func serveFor(t *testing.T, eng *engine.Engine, d time.Duration, opts ...engine.ServerOption) time.Duration {
 	t.Helper()
 	began := time.Now()
 	if err := eng.Start(t.Context(), "r"); err != nil {
@@ -76,7 +76,7 @@ func serveFor(t *testing.T, eng *engine.Engine, d time.Duration) time.Duration {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	defer stop()
-	if err := eng.Serve(ctx); err != nil {
+	if err := eng.Serve(ctx, opts...); err != nil {
 		t.Fatal(err)
 	}
 	return time.Since(began)

@@ -68,7 +68,7 @@ func newTrials(now time.Time) *trials {
 }
 
 // careful reports whether a process has died lately, as far as the store noticed.
-func (s *server) careful(now time.Time) bool {
+func (s *serving) careful(now time.Time) bool {
 	if n := s.e.store.Deaths(); n != s.trials.deaths {
 		s.trials.deaths, s.trials.death = n, now
 	}
@@ -77,15 +77,12 @@ func (s *server) careful(now time.Time) bool {
 
 // suspects begins suspects that are due, as far as slots are free. It returns how many, and
 // whether nothing else is to be begun, as some are on trial.
-func (s *server) suspects(ctx, driving context.Context, free int) (begun int, trial bool, err error) {
+func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, trial bool, err error) {
 	now := s.e.now()
 	if open, ask := s.trials.look(now); open || !ask {
 		return 0, open, nil
 	}
-	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.e.offers, Limit: s.e.slots, Suspects: true, RunsOnly: true}
-	if s.e.catalog == nil {
-		q.Flow = s.e.plan.Flow
-	}
+	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.server.offers, Limit: s.server.slots, Suspects: true, RunsOnly: true, Flow: s.server.flow}
 	due, _, err := s.e.store.Due(ctx, q)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
@@ -105,7 +102,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 				s.begin(ctx, driving, &NewRun{Due: *d, taken: true})
 				begun++
 			}
-		case d.Snapshot.Run.Suspicion.Proof >= s.e.maxLost*storage.ProofAlone:
+		case d.Snapshot.Run.Suspicion.Proof >= s.server.maxLost*storage.ProofAlone:
 			if !s.lived(&d.Snapshot.Run, now) {
 				rests = true
 			} else if err := s.e.setAside(ctx, &d.Snapshot.Run); err != nil {
@@ -120,9 +117,9 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 	if rests {
 		return begun, false, nil
 	}
-	tried := others[:min(len(others), free-begun, max(s.e.slots/triedAtOnce, 1))]
+	tried := others[:min(len(others), free-begun, max(s.server.slots/triedAtOnce, 1))]
 	if len(accused) > 0 && begun < free &&
-		(begun == 0 && free == s.e.slots || now.Sub(accused[0].Snapshot.Run.Due) >= besideOthers) {
+		(begun == 0 && free == s.server.slots || now.Sub(accused[0].Snapshot.Run.Due) >= besideOthers) {
 		tried = accused[:1]
 	}
 	for _, d := range tried {
@@ -134,7 +131,7 @@ func (s *server) suspects(ctx, driving context.Context, free int) (begun int, tr
 
 // lived reports whether this process has lived for as long as the trial of a run takes since
 // that killed the last one.
-func (s *server) lived(run *storage.Run, now time.Time) bool {
+func (s *serving) lived(run *storage.Run, now time.Time) bool {
 	since := s.trials.began
 	if died := run.Suspicion.Died; died.After(since) {
 		since = died
@@ -143,7 +140,7 @@ func (s *server) lived(run *storage.Run, now time.Time) bool {
 }
 
 // try drives a suspect that is on trial.
-func (s *server) try(ctx context.Context, quiet <-chan struct{}, id string, trial time.Duration) error {
+func (s *serving) try(ctx context.Context, quiet <-chan struct{}, id string, trial time.Duration) error {
 	defer s.trials.end(id)
 	d, snap, err := s.e.begun(ctx, id, s.e.store.Try, nil)
 	if err != nil {
@@ -163,26 +160,22 @@ func (s *server) try(ctx context.Context, quiet <-chan struct{}, id string, tria
 			s.trials.waits(id, time.Since(began))
 		}
 	}()
-	d.unload, d.quiet = true, quiet
-	_, err = s.e.finish(ctx, d, snap, toGoOn, nil)
-	return err
+	return s.finish(ctx, quiet, d, snap)
 }
 
 // takeOver drives a run that was taken over before anything of it is computed.
-func (s *server) takeOver(ctx context.Context, quiet <-chan struct{}, id string) error {
+func (s *serving) takeOver(ctx context.Context, quiet <-chan struct{}, id string) error {
 	d, snap, err := s.e.begun(ctx, id, s.e.store.Begin, nil)
 	if err != nil {
 		return err
 	}
-	d.unload, d.quiet = true, quiet
-	_, err = s.e.finish(ctx, d, snap, toGoOn, nil)
-	return err
+	return s.finish(ctx, quiet, d, snap)
 }
 
 // createNext creates one new run, which is due then, and reports whether there was one: so
 // the death of the process is not counted against jobs that it has just claimed.
-func (s *server) createNext(ctx context.Context) (bool, error) {
-	fresh, err := s.e.source(ctx, 1)
+func (s *serving) createNext(ctx context.Context) (bool, error) {
+	fresh, err := s.server.source(ctx, 1)
 	for i := range fresh {
 		one := &fresh[i]
 		why := wrapStore(one.Run, s.e.store.Create(ctx, *one.Claim.New))
@@ -260,23 +253,6 @@ func (t *trials) has(run *storage.Run) bool {
 	defer t.mu.Unlock()
 	lost, is := t.passed[run.ID]
 	return is && lost == run.Lost
-}
-
-// DefaultMaxLost is how often a run may kill the process that drives it, see [WithMaxLost].
-const DefaultMaxLost = 3
-
-// WithMaxLost sets how many processes may die while [Engine.Serve] drives a run in them and
-// nothing else, before the run is set aside. A death counts less when the process also
-// drives runs that did not kill it until then. The run is suspended with a failure of
-// [atom.CodeLost] until it is run again, and its job is parked. n is at least 1.
-func WithMaxLost(n int) Option {
-	return option(func(e *Engine) error {
-		if n < 1 {
-			return fmt.Errorf("engine: a run may be lost %d times; want at least 1", n)
-		}
-		e.maxLost = int64(n)
-		return nil
-	})
 }
 
 // setAside suspends a run that kills the processes that drive it.

@@ -79,8 +79,8 @@ func (c *colony) live(ctx context.Context) {
 		p := &process{store: c.records.Join()}
 		living, kill := context.WithCancel(ctx)
 		p.kill = kill
-		eng := newEngine(c.t, c.steps(p), engine.WithStore(hasty{p.store, c, p}), engine.WithGrace(0), engine.WithSlots(20))
-		_ = eng.Serve(living) // it has died
+		eng := newEngine(c.t, c.steps(p), engine.WithStore(hasty{p.store, c, p}), engine.WithGrace(0))
+		_ = eng.Serve(living, engine.WithSlots(20)) // it has died
 		kill()
 		_ = p.store.Close()
 		t := time.NewTimer(100 * time.Millisecond)

@@ -312,10 +312,10 @@ func TestServe(t *testing.T) {
 			}
 			return nil
 		}}
-		eng := newEngine(t, root, append(opts, engine.WithSlots(3))...)
+		eng := newEngine(t, root, opts...)
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- eng.Serve(ctx) }()
+		go func() { served <- eng.Serve(ctx, engine.WithSlots(3)) }()
 		const runs = 20
 		for i := range runs {
 			if err := eng.Start(t.Context(), fmt.Sprint("r", i)); err != nil {
@@ -375,7 +375,6 @@ func TestResultOfAnother(t *testing.T) {
 func TestServeGoesOn(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
-		opts = append(opts, engine.WithSlots(2))
 		old := newEngine(t, flow.Linear("f", s.atom("x")), opts...)
 		eng := newEngine(t, flow.Linear("f", s.atom("a")), append(opts, engine.WithStore(old.Store()))...)
 		for i := range 5 {
@@ -385,7 +384,7 @@ func TestServeGoesOn(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- eng.Serve(ctx) }()
+		go func() { served <- eng.Serve(ctx, engine.WithSlots(2)) }()
 		time.Sleep(time.Minute)
 		if err := eng.Start(t.Context(), "new"); err != nil {
 			t.Fatal(err)

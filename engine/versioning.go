@@ -53,10 +53,10 @@ func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption
 	if p := e.planned(run, true); p != nil {
 		return p, nil, nil
 	}
-	if e.catalog == nil && run.Structure == "" && run.Flow == e.plan.Flow { // begun by another run of it
+	if e.catalog == nil && run.Structure == "" && e.is(run.Flow) { // begun by another run of it
 		return e.plan, nil, nil
 	}
-	if e.catalog != nil && (run.Structure == "" || run.Flow != e.plan.Flow) {
+	if e.catalog != nil && (run.Structure == "" || !e.is(run.Flow)) {
 		p, err := e.fromCatalog(ctx, run)
 		return p, nil, err
 	}

@@ -116,7 +116,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	defer stop()
 	conducting := []conductor.Option{
 		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers), conductor.WithLogger(s.logger()),
-		conductor.WithEngine(engine.WithMaxLost(f.maxLost)),
+		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
 	}
 	if f.check {
 		if _, err := conductor.New(storage.Memory(), conductor.NewCatalog(), conducting...); err != nil {
@@ -132,11 +132,11 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 				return unreachable(err)
 			}
 		}
-		opts := append(s.limitedEngine(), engine.WithObserver(m.observe))
+		conducting = append(conducting, conductor.WithEngine(append(s.limitedEngine(), engine.WithObserver(m.observe))...))
 		if f.sink != "" {
-			opts = append(opts, engine.WithSender(cloudevents.Sender(nil, f.sink)))
+			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 		}
-		c, err := conductor.New(store, s.served(store, defaults), append(conducting, conductor.WithEngine(opts...))...)
+		c, err := conductor.New(store, s.served(store, defaults), conducting...)
 		if err != nil {
 			return usagef("%w", err)
 		}

@@ -171,7 +171,7 @@ func takeUp(ctx context.Context, store storage.Store, runs int, out io.Writer) e
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	var ended atomic.Int64
-	eng, err := resumed(store, func(context.Context) {}, engine.WithSlots(runs), engine.WithObserver(func(ev engine.Event) {
+	eng, err := resumed(store, func(context.Context) {}, engine.WithObserver(func(ev engine.Event) {
 		if ev.Kind == engine.FlowChanged && ev.To == states.FlowSuccess.String() && ended.Add(1) == int64(runs) {
 			stop()
 		}
@@ -179,7 +179,7 @@ func takeUp(ctx context.Context, store storage.Store, runs int, out io.Writer) e
 	if err != nil {
 		return err
 	}
-	if err := eng.Serve(serving); err != nil {
+	if err := eng.Serve(serving, engine.WithSlots(runs)); err != nil {
 		return err
 	}
 	if n := ended.Load(); n != int64(runs) {

@@ -136,7 +136,7 @@ func wait(ctx context.Context, b *bench) error {
 			close(woken)
 		}
 		return in, nil
-	})), engine.WithSlots(b.size(1000)))
+	})))
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func wait(ctx context.Context, b *bench) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	served := make(chan error, 1)
-	go func() { served <- eng.Serve(serving) }()
+	go func() { served <- eng.Serve(serving, engine.WithSlots(b.size(1000))) }()
 	answer := atom.MustEncode(payload{body})
 	err = each(n, func(i int) error {
 		_, err := b.target.store.EndToken(ctx, tokens[i], answer, nil)

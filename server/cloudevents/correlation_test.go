@@ -143,7 +143,8 @@ func TestThereAndBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := storage.Memory()
 		sink := &bus{fails: 2}
-		askers := engineOf(t, asks, store, engine.WithSender(cloudevents.Sender(&http.Client{Transport: sink}, "http://bus/")))
+		send := cloudevents.Sender(&http.Client{Transport: sink}, "http://bus/")
+		askers := engineOf(t, asks, store)
 		m, err := sm4c.Parse("g", []byte(answers))
 		if err != nil {
 			t.Fatal(err)
@@ -170,9 +171,9 @@ func TestThereAndBack(t *testing.T) {
 		ctx, stop := contextOf(t)
 		defer stop()
 		var serving sync.WaitGroup
-		for _, eng := range []*engine.Engine{askers, answerers} {
+		for eng, opts := range map[*engine.Engine][]engine.ServerOption{askers: {engine.WithSender(send)}, answerers: nil} {
 			serving.Go(func() {
-				if err := eng.Serve(ctx); err != nil {
+				if err := eng.Serve(ctx, opts...); err != nil {
 					t.Error(err)
 				}
 			})

@@ -2,7 +2,7 @@
 // and out of the outbox.
 //
 //	http.Handle("POST /events", cloudevents.Handler(store))
-//	eng, err := engine.New(root, engine.WithStore(store), engine.WithSender(cloudevents.Sender(nil, "https://bus.example.org/")))
+//	err := eng.Serve(ctx, engine.WithSender(cloudevents.Sender(nil, "https://bus.example.org/")))
 //
 // An event goes to the run that ?run= names, or, without one, to all runs that wait
 // for one with its attributes, see [Deliver]. It is a message: stored in one
