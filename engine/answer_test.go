@@ -71,7 +71,7 @@ func (heedless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil 
 func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, loud := range []bool{false, true} {
-		for _, how := range []string{"cancel", "abandon", "suspend", "suspend engine", "stop", "drain"} {
+		for _, how := range []string{"cancel", "abandon", "suspend", "suspend engine", "stop", "drain at once"} {
 			name := how
 			if loud {
 				name += "/loud"

@@ -147,15 +147,22 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 		}
 		goesOn(t, eng, s)
 	},
-	"drain": func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	"drain":         drains(time.Hour),
+	"drain at once": drains(0),
+}
+
+// drains stops a server, which gives what executes so much time.
+func drains(d time.Duration) func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
+	return func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
 		if err := eng.Start(t.Context(), "run", items); err != nil {
 			t.Fatal(err)
 		}
-		if err := driven(t, func(ctx context.Context) error { return eng.Serve(ctx, engine.WithDrain(time.Hour)) }, func(stop context.CancelFunc) { <-began; stop() }); err != nil {
+		serve := func(ctx context.Context) error { return eng.Serve(ctx, engine.WithDrain(d)) }
+		if err := driven(t, serve, func(stop context.CancelFunc) { <-began; stop() }); err != nil {
 			t.Fatal(err)
 		}
 		goesOn(t, eng, s)
-	},
+	}
 }
 
 // driven makes a request of what drives a run, and returns how that ended.
