@@ -149,6 +149,7 @@ type Growth struct {
 	Outer    atom.Value        // of a child: what the run's own flow is to remember; nil leaves it as it was
 	Listen   bool              // the run's own flow may go on with nothing open: it waits to be told something, until its next answer
 	Drop     []string          // names of open nodes of this flow whose ends are not wanted any more: they are cancelled, and not asked about
+	DropOpen bool              // all nodes of this flow that are open are dropped, but not those that this answer adds
 	Leave    []string          // like Drop, for Nested nodes: their runs go on
 	Add      []Spec            // nodes to add; each starts as soon as it may
 	Again    *Again            // for Failed and JoinFailed: the node is tried again

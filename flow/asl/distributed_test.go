@@ -219,6 +219,28 @@ func TestDistributedMapReadsInputOnce(t *testing.T) { // not parallel: it counts
 	}
 }
 
+// TestDistributedMapEndsInParts ends a map run of 3,500 children: well, with files of
+// results, and by giving up. No answer looks at the results of all of them.
+func TestDistributedMapEndsInParts(t *testing.T) {
+	t.Parallel()
+	const children = 3500
+	input := "[" + strings.Repeat("1,", children/2) + "100" + strings.Repeat(",1", children/2-1) + "]"
+	for _, c := range []struct{ fields, want string }{
+		{`"ToleratedFailureCount": 1,`, "[1" + strings.Repeat(",1", children-2) + "]"},
+		{`"ToleratedFailureCount": 1,` + fmt.Sprintf(toBucket, ``), `{"MapRunArn"`},
+		{fmt.Sprintf(toBucket, ``), "States.ExceedToleratedFailureThreshold"},
+	} {
+		w := &stock{}
+		s := simulate(t, distributedMachine(t, "JSONPath", c.fields, "STANDARD", each), input, w.task)
+		if got := endOf(s); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: ended with %.100s", c.fields, got)
+		}
+		if s.recalled > 1000 {
+			t.Errorf("%s: an answer looked at %d results", c.fields, s.recalled)
+		}
+	}
+}
+
 // endOf returns a run's output, or its error and cause.
 func endOf(s *simulator) string {
 	if f := s.end.Failure; f != nil {

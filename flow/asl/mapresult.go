@@ -19,19 +19,29 @@ const (
 
 var files = [...]string{succeeded: "SUCCEEDED", failed: "FAILED", pending: "PENDING"}
 
-// finish ends a map run whose children have all ended.
+// recallsPerAnswer is of how many children one answer looks at the results: what became
+// of each is read from the store.
+const recallsPerAnswer = 1000
+
+// finish ends a map run whose children have all ended, or begins the next answer
+// towards that.
 func (r *mapRun) finish() {
 	if r.set.Target != nil {
 		r.write()
 		return
 	}
-	text := []byte{atom.CodecJSON, '['}
-	for i := range r.Begun {
-		past, ok := r.recall(i)
+	text := append([]byte{atom.CodecJSON}, r.Results...)
+	if len(r.Results) == 0 {
+		text = append(text, '[')
+	} else {
+		text = text[:len(text)-1] // go on within the array
+	}
+	for to := min(r.Begun, r.Written+recallsPerAnswer); r.Written < to; r.Written++ {
+		past, ok := r.recall(r.Written)
 		if !ok || past.Result == nil {
 			continue
 		}
-		for _, value := range r.formed(past, i) {
+		for _, value := range r.formed(past, r.Written) {
 			if len(text) > 2 {
 				text = append(text, ',')
 			}
@@ -41,7 +51,13 @@ func (r *mapRun) finish() {
 			}
 		}
 	}
-	r.endWell(append(text, ']'))
+	text = append(text, ']')
+	if r.Written < r.Begun {
+		r.Results, r.growth.More = text[1:], encode(true)
+		return
+	}
+	r.Results = nil
+	r.endWell(text)
 }
 
 // recall tells what became of a child.
@@ -148,7 +164,7 @@ func (r *mapRun) write() {
 	}
 	parts := make([]strings.Builder, len(files))
 	sum := 0
-	for ; r.Written < r.Begun && sum < maxWritten; r.Written++ {
+	for to := min(r.Begun, r.Written+recallsPerAnswer); r.Written < to && sum < maxWritten; r.Written++ {
 		past, ok := r.recall(r.Written)
 		if !ok {
 			continue
@@ -174,6 +190,10 @@ func (r *mapRun) write() {
 	if last {
 		write.Parts = append(write.Parts, ObjectPart{Key: r.folder() + "manifest.json", Text: r.manifest()})
 		r.Closed = true
+	}
+	if len(write.Parts) == 0 {
+		r.growth.More = encode(true)
+		return
 	}
 	r.Writes++
 	r.growth.Add = append(r.growth.Add, flow.Spec{

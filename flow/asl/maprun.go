@@ -37,7 +37,8 @@ type mapProgress struct {
 	All     bool   `json:"a,omitempty"` // nothing is left to be begun
 
 	Writes  int               `json:"w,omitempty"` // how many parts of results were written
-	Written int               `json:"m,omitempty"` // of how many children
+	Written int               `json:"m,omitempty"` // of how many children, or gathered
+	Results json.RawMessage   `json:"t,omitempty"` // an array of the results of those, when they are not written
 	Sizes   [len(files)]int64 `json:"z,omitzero"`  // of the files so far
 	Closed  bool              `json:"c,omitempty"` // all is written
 	Error   string            `json:"e,omitempty"` // what the map run fails with once its results are written
@@ -85,6 +86,8 @@ func (r *mapRun) heed() {
 	case cause.Kind == flow.Begin && r.set.MaxItems < 0:
 		r.end(&stateError{name: statesItemReader, cause: "field MaxItems must be positive"})
 		return
+	case cause.Kind == flow.Continue && r.All && r.Open == 0:
+		r.finish()
 	case cause.Kind == flow.Begin, cause.Kind == flow.Continue:
 		r.goOn(nil)
 	case node == readNode && cause.Kind == flow.Ended:
@@ -93,7 +96,7 @@ func (r *mapRun) heed() {
 		r.Reading = false
 		r.giveUp(failedAs(statesItemReader, cause.Failure))
 	case node == writeNode && cause.Kind == flow.Ended:
-		r.write()
+		r.finish()
 	case node == writeNode:
 		r.end(failedAs(statesResultWriter, cause.Failure))
 	default:
@@ -233,18 +236,9 @@ func (r *mapRun) giveUp(f *stateError) {
 		return
 	}
 	r.Error, r.Cause = f.name, f.cause
-	if r.Reading {
-		r.growth.Drop = append(r.growth.Drop, readNode+"#"+strconv.Itoa(r.Reads))
-		r.Reading = false
-	}
-	for i := range r.Begun {
-		name := strconv.Itoa(i)
-		if past, ok := r.ask.Recall(name); ok && past.Open && name != r.ask.Cause.Name {
-			r.growth.Drop = append(r.growth.Drop, name)
-		}
-	}
-	r.Open, r.All = 0, true
-	r.write()
+	r.growth.Add, r.growth.DropOpen = nil, true
+	r.Open, r.Reading, r.All = 0, false, true
+	r.finish()
 }
 
 // end ends the map run: with an error, or well.

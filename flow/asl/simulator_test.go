@@ -42,6 +42,7 @@ type simulator struct {
 	past     map[string]*flow.Past // of nodes, by their paths
 	reverted []string
 	fault    error // a broken contract
+	recalled int   // how often an answer has recalled a node, at most
 	random   uint64
 }
 
@@ -174,11 +175,13 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 		return
 	}
 	s.asked++
+	recalled := 0
 	g := s.lang.Grow(&flow.Ask{
 		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memo: &f.memo, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
 		Token: func() string { s.tokens++; return fmt.Sprintf("token-%d", s.tokens) },
 		Recall: func(name string) (flow.Past, bool) {
+			recalled++
 			past := s.past[(&simNode{flow: f, spec: flow.Spec{Name: name}}).path()]
 			if past == nil {
 				return flow.Past{}, false
@@ -190,6 +193,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 			return s.random ^ s.random<<32
 		},
 	})
+	s.recalled = max(s.recalled, recalled)
 	for _, e := range g.Events {
 		if e.Prev > int64(len(s.events)) {
 			s.brokenf("event %d %s follows from event %d", len(s.events)+1, e.Type, e.Prev)
@@ -205,7 +209,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	if g.Memory != nil {
 		f.memory = g.Memory
 	}
-	f.drop(g.Drop)
+	f.drop(g.Drop, g.DropOpen)
 	for _, spec := range g.Add {
 		s.add(f, spec)
 	}
@@ -277,9 +281,9 @@ func (f *simFlow) note(name string, note atom.Value) {
 	}
 }
 
-func (f *simFlow) drop(names []string) {
+func (f *simFlow) drop(names []string, all bool) {
 	for _, n := range f.open {
-		n.gone = n.gone || slices.Contains(names, n.spec.Name)
+		n.gone = n.gone || all || slices.Contains(names, n.spec.Name)
 	}
 	f.open = slices.DeleteFunc(f.open, func(n *simNode) bool { return n.gone })
 }

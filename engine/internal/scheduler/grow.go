@@ -157,6 +157,13 @@ func (s *Scheduler) grown(g *flow.Growth) {
 			s.dropNode(n)
 		}
 	}
+	if g.DropOpen {
+		for _, n := range sorted(scope.open) {
+			if !n.stopped {
+				s.dropNode(n)
+			}
+		}
+	}
 	for _, name := range g.Leave {
 		if n := scope.open[name]; n != nil && !n.stopped {
 			s.leaveNode(n)
