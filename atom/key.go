@@ -1,5 +1,7 @@
 package atom
 
+import "reflect"
+
 // A Key is a typed name of a symbol: what goes in under it and comes out of it
 // has the type T.
 type Key[T any] struct{ name string }
@@ -9,3 +11,6 @@ func NewKey[T any](name string) Key[T] { return Key[T]{name} }
 
 // Name returns the symbol's name.
 func (k Key[T]) Name() string { return k.name }
+
+// Type returns T.
+func (Key[T]) Type() reflect.Type { return reflect.TypeFor[T]() }

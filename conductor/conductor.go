@@ -282,7 +282,7 @@ func (c *Conductor) starter(root flow.Node) (*engine.Engine, error) {
 		return eng, nil
 	}
 	opts := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
-	eng, err := engine.New(root, append(opts, engine.WithStore(c.store), engine.Open())...)
+	eng, err := engine.New(root, append(opts, engine.WithStore(c.store), engine.WithInputs(engine.AnyInput))...)
 	if err == nil {
 		c.starting[root] = eng
 	}

@@ -77,7 +77,7 @@ func ExampleEngine_Preview() {
 // A sale that failed, and was undone, goes forward again with another price.
 func ExampleRetryFrom() {
 	ctx := context.Background()
-	eng, err := engine.New(sale(), engine.Needs(price))
+	eng, err := engine.New(sale(), engine.WithInputs(price))
 	if err != nil {
 		panic(err)
 	}

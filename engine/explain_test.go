@@ -62,7 +62,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	input := engine.Input(atom.MustEncode(map[string]any{"wish": "north", "card": "4711-0815"}))
-	symbols := []engine.Option{engine.Needs(atom.NewKey[string]("wish")), engine.Needs(atom.NewKey[string]("card"))}
+	symbols := []engine.Option{engine.WithInputs(atom.NewKey[string]("wish"), atom.NewKey[string]("card"))}
 	overdue := flow.Linear("overdue", atom.Func("a", func(context.Context, struct{}) (int, error) { panic("boom") }))
 	for name, tc := range map[string]struct {
 		flow    flow.Node

@@ -111,7 +111,7 @@ func (m *member) flow(name string) flow.Node {
 
 func (m *member) engine(t *testing.T, s storage.Store, name string) *engine.Engine {
 	t.Helper()
-	return newEngine(t, m.flow(name), engine.WithStore(s), engine.Needs(customerKey))
+	return newEngine(t, m.flow(name), engine.WithStore(s), engine.WithInputs(customerKey))
 }
 
 func (c *group) start(t *testing.T, s storage.Store, name, id, customer string) {

@@ -86,23 +86,43 @@ func (in input) begin(b *beginning) error {
 // With gives the symbol called key the value: for every run of the engine, or
 // for one. An input beats every atom that provides the same symbol.
 func With[T any](key atom.Key[T], value T) InputOption {
-	return input{key.Name(), reflect.TypeFor[T](), value}
+	return input{key.Name(), key.Type(), value}
 }
 
-// Needs declares a symbol whose value each run will be given by [With] or
-// [Input].
-func Needs[T any](key atom.Key[T]) Option {
+// A Symbol is the name of an input and the Go type of its value: an [atom.Key], or
+// [AnyInput].
+type Symbol interface {
+	Name() string
+	Type() reflect.Type
+}
+
+// AnyInput is for [WithInputs]: each symbol that the flow requires and no atom provides is
+// an input. A misspelled name is then reported when a run starts, not by [New].
+const AnyInput anyInput = ""
+
+type anyInput string
+
+// Name implements [Symbol].
+func (anyInput) Name() string { return "" }
+
+// Type implements [Symbol]. The type is unknown.
+func (anyInput) Type() reflect.Type { return nil }
+
+// WithInputs declares symbols whose values each run will be given by [With] or [Input].
+func WithInputs(symbols ...Symbol) Option {
 	return option(func(e *Engine) error {
-		e.types[key.Name()] = reflect.TypeFor[T]()
+		for _, s := range symbols {
+			switch s {
+			case nil:
+				return errors.New("engine: a declared input is nil")
+			case AnyInput:
+				e.open = true
+			default:
+				e.types[s.Name()] = s.Type()
+			}
+		}
 		return nil
 	})
-}
-
-// Open treats each symbol that the flow requires and no atom provides as an input of
-// the run, given by [With] or [Input]. The inputs then need no declaration. A
-// misspelled name is reported when a run starts, not by [New].
-func Open() Option {
-	return option(func(e *Engine) error { e.open = true; return nil })
 }
 
 // WithStore keeps runs in s. The default is a store in memory of the engine's

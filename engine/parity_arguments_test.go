@@ -122,7 +122,7 @@ var arguments = shown{
 	"inputs": func(t *testing.T, s *stage) { // kept with the run; they beat every provider
 		x := atom.NewKey[string]("x")
 		store := storage.Memory()
-		eng := newEngine(t, flow.Linear("f", s.atom("a", atom.Provides("x")), s.show("b", atom.Requires("x"))), engine.Needs(x), engine.WithStore(store))
+		eng := newEngine(t, flow.Linear("f", s.atom("a", atom.Provides("x")), s.show("b", atom.Requires("x"))), engine.WithInputs(x), engine.WithStore(store))
 		if _, err := eng.Run(t.Context(), "r", engine.With(x, "given")); err != nil {
 			t.Fatal(err)
 		}

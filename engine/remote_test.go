@@ -56,7 +56,7 @@ func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
 // other tasks have; what a typed task cannot have as its result fails it.
 func TestRemote(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		eng := newEngine(t, booked(), append(opts, engine.Needs(atom.NewKey[string]("city")))...)
+		eng := newEngine(t, booked(), append(opts, engine.WithInputs(atom.NewKey[string]("city")))...)
 		store := eng.Store()
 		var done []*engine.Work
 		go func() {
@@ -112,7 +112,7 @@ func TestRemoteBadResult(t *testing.T) {
 func TestRemoteUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := storage.Memory()
-		opts = append(opts, engine.WithStore(store), engine.Needs(atom.NewKey[string]("city")))
+		opts = append(opts, engine.WithStore(store), engine.WithInputs(atom.NewKey[string]("city")))
 		drive := func() error {
 			_, err := newEngine(t, booked(), opts...).Run(t.Context(), "r", engine.With(atom.NewKey[string]("city"), "Rome"), engine.Unload())
 			return err
@@ -258,7 +258,7 @@ func TestRemoteSuspended(t *testing.T) {
 					t.Fatal(err)
 				}
 				for kind, root := range map[string]flow.Node{"Go": booked(), "ASL": m.Flow()} {
-					testRemoteSuspended(t, kind, late, root, append(opts, engine.Open(), engine.WithTasks(registry{}), engine.WithStore(storage.Memory()))...)
+					testRemoteSuspended(t, kind, late, root, append(opts, engine.WithInputs(engine.AnyInput), engine.WithTasks(registry{}), engine.WithStore(storage.Memory()))...)
 				}
 			})
 		})

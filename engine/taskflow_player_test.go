@@ -57,7 +57,7 @@ type crash struct{}
 func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Option) *player {
 	t.Helper()
 	for symbol := range rec.Case.Store {
-		opts = append(opts, engine.Needs(atom.NewKey[any](symbol)))
+		opts = append(opts, engine.WithInputs(atom.NewKey[any](symbol)))
 	}
 	if !rec.Case.Options.DeferReverts {
 		opts = append(opts, engine.KeepOuter())

@@ -207,7 +207,7 @@ func TestOptions(t *testing.T) {
 					return nil
 				})
 		},
-		Options:    func(*shop) []engine.Option { return []engine.Option{engine.With(amount, 14), engine.Needs(times)} },
+		Options:    func(*shop) []engine.Option { return []engine.Option{engine.With(amount, 14), engine.WithInputs(times)} },
 		RunOptions: func(*shop) []engine.RunOption { return []engine.RunOption{engine.With(times, 3)} },
 	})
 }

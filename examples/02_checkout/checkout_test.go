@@ -167,7 +167,7 @@ func Example_usedUp() {
 // A flow can be drawn before it runs, here for Mermaid. Double sides mean that a
 // task can be undone, dotted arrows that a decision is taken.
 func Example_picture() {
-	eng, err := engine.New(checkout(&Bank{}), engine.Needs(order))
+	eng, err := engine.New(checkout(&Bank{}), engine.WithInputs(order))
 	if err != nil {
 		fmt.Println(err)
 		return
