@@ -129,7 +129,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 	defer guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Quiet: d.e.quiet && !d.watched, Random: rand.Uint64, Token: newToken,
+		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Quiet: d.e.policy == NoHistory && !d.watched, Random: rand.Uint64, Token: newToken,
 		Interrupted: d.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {

@@ -52,7 +52,7 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 		entry.Failure = a.RevertFailure
 	default:
 	}
-	if !d.e.quiet {
+	if d.e.policy != NoHistory {
 		d.wrote(len(a.Path) + inlined(entry.Body))
 		if f := entry.Failure; f != nil {
 			d.wrote(len(f.Message) + len(f.Stack) + len(f.Details))
@@ -181,7 +181,7 @@ func (d *driver) flushEach() error {
 // kept, the line is forgotten.
 func (d *driver) history(kind storage.EntryKind) *storage.Entry {
 	d.lines++
-	if d.e.quiet {
+	if d.e.policy == NoHistory {
 		d.forgotten = storage.Entry{}
 		return &d.forgotten
 	}
@@ -196,14 +196,14 @@ func (d *driver) history(kind storage.EntryKind) *storage.Entry {
 func (d *driver) keepEvents(cmd *scheduler.Command) {
 	d.dirty = true
 	untold := cmd.Untold
-	if d.e.quiet {
+	if d.e.policy == NoHistory {
 		untold += int64(len(cmd.Events))
 	}
 	d.head.Events, d.cp.Untold, d.lines = d.head.Events+untold, d.cp.Untold+untold, d.lines+int(cmd.Untold)
 	for i := range cmd.Events {
 		ev := &cmd.Events[i]
 		entry := d.history(storage.EntryEvent)
-		if !d.e.quiet {
+		if d.e.policy != NoHistory {
 			d.head.Events++
 			entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.head.Events, ev.Prev, ev.Type
 			entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.hold(ev.Body)

@@ -31,7 +31,6 @@ type Engine struct {
 	limits       Limits
 	log          hclog.Logger
 	observers    []func(Event)
-	quiet        bool // no history is kept
 	phases       func(run string, phase states.Engine)
 	middleware   []func(next atom.Body) atom.Body
 	inputs       map[string]atom.Value

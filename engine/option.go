@@ -28,7 +28,7 @@ type InputOption interface {
 	RunOption
 }
 
-// Checkpoints is how often what a run did is committed.
+// Checkpoints is what is committed of a run, and how often.
 type Checkpoints uint8
 
 // The policies.
@@ -38,6 +38,11 @@ const (
 	Step Checkpoints = iota
 	// Each commits every change of state by itself.
 	Each
+	// NoHistory commits as Step does and keeps no history: neither which states atoms went
+	// through, nor what languages tell of runs. Runs are resumed, undone and asked for their
+	// results as ever. What shows a history shows none, and an Explain no more than how things
+	// stand. Use it for many short runs that no person looks at.
+	NoHistory
 )
 
 // DefaultParallelism is how many atoms of a run execute at once unless
@@ -155,9 +160,15 @@ func WithParallelism(n int) Option {
 	})
 }
 
-// WithCheckpoints sets how often is committed. The default is [Step].
+// WithCheckpoints sets what is committed, and how often. The default is [Step].
 func WithCheckpoints(p Checkpoints) Option {
-	return option(func(e *Engine) error { e.policy = p; return nil })
+	return option(func(e *Engine) error {
+		if p > NoHistory {
+			return fmt.Errorf("engine: checkpoints %d; want Step, Each or NoHistory", p)
+		}
+		e.policy = p
+		return nil
+	})
 }
 
 // WithLogger logs to l what happens to runs: their begin and end at Info, each
@@ -170,14 +181,6 @@ func WithLogger(l hclog.Logger) Option {
 // committed. Each run calls it from its own goroutine and waits for it.
 func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
-}
-
-// WithoutHistory keeps no history: neither which states atoms went through, nor what
-// languages tell of runs. Runs are resumed, undone and asked for their results as
-// ever; what shows a history shows none, and an Explain no more than how things stand.
-// Use it for many short runs that no person looks at.
-func WithoutHistory() Option {
-	return option(func(e *Engine) error { e.quiet = true; return nil })
 }
 
 // WithPhases calls f each time the engine's own machine goes on: RESUMING, then

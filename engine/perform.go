@@ -181,7 +181,7 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 		}
 	}
 	d.queue(c)
-	if d.e.policy == Step || d.whole {
+	if d.e.policy != Each || d.whole {
 		return nil
 	}
 	if err := d.flush(); err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestWithoutHistory runs a machine with and without a history, in memory and on
+// TestNoHistory runs a machine with and without a history, in memory and on
 // SQLite: the ends are the same, to the numbers of events that causes tell, and
 // nothing is kept of the one without.
-func TestWithoutHistory(t *testing.T) {
+func TestNoHistory(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("quiet", []byte(`{"StartAt": "Each", "States": {
 		"Each": {"Type": "Map", "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Pass", "Parameters": {"n.$": "$"}, "End": true}}}, "Next": "Wait"},
@@ -39,9 +39,9 @@ func TestWithoutHistory(t *testing.T) {
 		seen  bool
 	}{
 		{storage.Memory(), nil, true, false},
-		{storage.Memory(), []engine.Option{engine.WithoutHistory()}, false, false},
-		{storage.Memory(), []engine.Option{engine.WithoutHistory()}, false, true},
-		{onDisk(), []engine.Option{engine.WithoutHistory()}, false, false},
+		{storage.Memory(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, false},
+		{storage.Memory(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, true},
+		{onDisk(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, false},
 	} {
 		told := 0
 		opts := append([]engine.Option{engine.WithStore(c.store)}, c.opts...)

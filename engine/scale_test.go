@@ -303,7 +303,7 @@ func TestScaleMessages(t *testing.T) {
 			}
 		}
 		return flow.Growth{Listen: true}
-	})), engine.WithoutHistory())
+	})), engine.WithCheckpoints(engine.NoHistory))
 	if err := eng.Start(t.Context(), "r"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func BenchmarkStates(b *testing.B) {
 	for _, w := range workloads(b) {
 		benchmarkWorkload(b, w, w.Name)
-		benchmarkWorkload(b, w, w.Name+", without history", engine.WithoutHistory())
+		benchmarkWorkload(b, w, w.Name+", without history", engine.WithCheckpoints(engine.NoHistory))
 	}
 }
 

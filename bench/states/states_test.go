@@ -76,7 +76,7 @@ func TestBesideNode(t *testing.T) {
 	}
 	all := workloads(t)
 	node := startNode(t, peer, all)
-	kept, quiet := ours(t, all), ours(t, all, engine.WithoutHistory())
+	kept, quiet := ours(t, all), ours(t, all, engine.WithCheckpoints(engine.NoHistory))
 	for i, w := range all {
 		var ratios, quieter, speed []float64
 		for range rounds {
