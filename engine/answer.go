@@ -97,7 +97,7 @@ func (d *driver) setDeadline(due time.Time) {
 	if d.expiry != nil {
 		d.expiry.Stop()
 	}
-	d.expiry = time.AfterFunc(due.Sub(d.e.now()), d.call)
+	d.expiry = time.AfterFunc(due.Sub(d.e.now()), d.Wake)
 }
 
 // leastGrace is how long an answer may at least take that is not wanted any more: on a
@@ -139,7 +139,7 @@ func (d *driver) giveUpAnswer(w *watch) error {
 		w.answer, w.since = n, now
 	}
 	again := n != noAnswer || d.called()
-	if n != noAnswer && now.Sub(w.since) >= max(d.e.grace, leastGrace) {
+	if n != noAnswer && now.Sub(w.since) >= max(d.e.calls.Grace, leastGrace) {
 		why, err := d.reasonToGiveUp(now)
 		if why != nil && d.answers.out.CompareAndSwap(n, wasGivenUp) {
 			return why
@@ -179,7 +179,7 @@ func (d *driver) reasonToGiveUp(now time.Time) (why, err error) {
 func (d *driver) abandon(why error) error {
 	d.e.givenUp.Add(1)
 	d.e.log.Error("an answer about the run ignores that it is not wanted any more; it is given up",
-		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.e.grace, leastGrace))
+		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.e.calls.Grace, leastGrace))
 	d.stopAtoms()
 	if errors.Is(why, errAnswerGivenUp) && !d.owns() { // there is no run to go on with
 		return ErrStopped

@@ -5,22 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// guard turns a panic of user code or of a language into a failure.
-func guard(path string, f *(*atom.Failure)) {
-	if p := recover(); p != nil {
-		*f = atom.NewFailure(path, 0, &atom.PanicError{Value: p, Stack: clip(string(debug.Stack()))})
-	}
-}
 
 // askRetry asks a retry's controller what the failure it was charged means.
 func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
@@ -33,7 +26,7 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error
 	if err != nil {
 		return ev, err
 	}
-	defer guard(a.Name(), &ev.Failure)
+	defer executor.Guard(a.Name(), &ev.Failure)
 	decision, wrong := d.decideFailure(a.Controller(), tries, cmd.Values)
 	if wrong != nil {
 		ev.Failure = atom.NewFailure(a.Name(), 0, wrong)
@@ -44,29 +37,29 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error
 
 // nextTry asks a retry's controller for the value of the next try, or lets it
 // undo what it did.
-func (d *driver) nextTry(c *call) (ev scheduler.Event, err error) {
-	a := d.plan.Atoms[c.atom]
-	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.atom, Revert: c.about.Revert, Failure: c.missing}
-	if c.missing != nil {
+func (d *driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
+	a := d.plan.Atoms[c.Atom]
+	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: c.About.Revert, Failure: c.Missing}
+	if c.Missing != nil {
 		return ev, nil
 	}
-	tries, err := d.triesFor(c.atom, &c.more.Tries)
+	tries, err := d.triesFor(c.Atom, &c.Detail.Tries)
 	if err != nil {
 		return ev, err
 	}
-	defer guard(a.Name(), &ev.Failure)
+	defer executor.Guard(a.Name(), &ev.Failure)
 	var wrong error
-	if undoer, ok := a.Controller().(atom.Undoer); ok && c.about.Revert {
+	if undoer, ok := a.Controller().(atom.Undoer); ok && c.About.Revert {
 		ev.Result = atom.Null
-		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.about)
-		wrong = d.undoTries(ctx, undoer, tries, c.more.Outcome.Failures())
-	} else if c.about.Revert {
+		ctx := atom.WithCall(context.WithoutCancel(d.ctx), &c.About)
+		wrong = d.undoTries(ctx, undoer, tries, c.Detail.Outcome.Failures())
+	} else if c.About.Revert {
 		ev.Result = atom.Null
 	} else {
-		ev.Result, wrong = d.nextValue(a.Controller(), tries, c.values)
+		ev.Result, wrong = d.nextValue(a.Controller(), tries, c.Values)
 	}
 	if wrong != nil {
-		ev.Failure = atom.NewFailure(a.Name(), c.about.Attempt, wrong)
+		ev.Failure = atom.NewFailure(a.Name(), c.About.Attempt, wrong)
 	}
 	return ev, nil
 }
@@ -75,7 +68,7 @@ func (d *driver) nextTry(c *call) (ev scheduler.Event, err error) {
 func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 	a := &d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Voted}
-	defer guard(a.Name(), &ev.Failure)
+	defer executor.Guard(a.Name(), &ev.Failure)
 	results := flow.Results{}
 	for _, dec := range a.Deciders {
 		if dec.Source >= 0 {
@@ -126,7 +119,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 			ev = d.later()
 		}
 	}()
-	defer guard(cmd.Scope.Path, &broke)
+	defer executor.Guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
 		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Quiet: d.e.policy == NoHistory && !d.watched, Random: rand.Uint64, Token: newToken,
@@ -231,37 +224,10 @@ func (d *driver) recall(path string) (flow.Past, bool, error) {
 
 func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
 
-// undoAsk returns the question what the task that undoes a node is to be given.
-func (d *driver) undoAsk(cmd *scheduler.Command, wanted *callContext) *flow.UndoAsk {
+// askUndo lets a call ask what the task that undoes a node is to be given.
+func (d *driver) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := d.about, cmd.Node.Spec
-	return &flow.UndoAsk{
-		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.now,
-		Interrupted: func() bool { return wanted.Err() != nil },
-	}
-}
-
-// evaluateHere is evaluate on the goroutine that drives.
-func (c *call) evaluateHere() (err error) {
-	var broke *atom.Failure
-	defer func() {
-		if broke != nil {
-			err = broke
-		}
-	}()
-	defer guard(c.about.Path, &broke)
-	return c.evaluate()
-}
-
-// evaluate asks the language for the values of a revert, if they are still to be
-// asked for. That may take long, so it is a part of the call.
-func (c *call) evaluate() error {
-	if c.undo == nil {
-		return nil
-	}
-	in, err := c.driver.language().Undo(c.undo)
-	if ended := c.life.Err(); ended != nil {
-		return ended
-	}
-	c.values, c.undo = atom.Single(in), nil
-	return err
+	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.now, Interrupted: c.Unwanted}
+	language := d.language()
+	c.Ask = func() (atom.Value, error) { return language.Undo(ask) }
 }

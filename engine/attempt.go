@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -130,11 +131,11 @@ func (d *driver) grownOf(key any, path string) *grown {
 
 // attemptOf returns what is kept of the attempt that a call belongs to, or nil
 // when its node is long over.
-func (d *driver) attemptOf(c *call) *attempt {
-	if c.node == nil {
-		return &d.attempts[c.atom]
+func (d *driver) attemptOf(c *executor.Call) *attempt {
+	if c.Node == nil {
+		return &d.attempts[c.Atom]
 	}
-	if g := d.grown[c.node]; g != nil {
+	if g := d.grown[c.Node]; g != nil {
 		return &g.attempt
 	}
 	return nil

@@ -248,13 +248,13 @@ func (d *driver) driveChildRuns() {
 	for _, f := range childRuns {
 		d.childSlots.Go(func() {
 			s := &slot{free: d.places}
-			if !s.take(d.atomCtx) {
+			if !s.take(d.calls.Context()) {
 				return
 			}
 			defer s.leave()
-			err := d.e.driveChildRun(d.atomCtx, &f, s)
+			err := d.e.driveChildRun(d.calls.Context(), &f, s)
 			if store, broken := errors.AsType[*StoreError](err); broken { // no process is left to drive it
-				d.breakOff(store)
+				d.Broken(store)
 			} else if err != nil {
 				d.e.log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
 			}

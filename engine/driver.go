@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -42,51 +43,41 @@ type driver struct {
 	forgotten storage.Entry // the last line of a history that is not kept
 	notes     []Event
 	payloads  payloads
-	attempts  []attempt          // of the atoms of the plan
-	overflows map[int32]overflow // of retries with many tries
-	grown     map[any]*grown     // of open nodes and child flows
-	ending    []any              // keys of grown that are dropped with the next commit
-	earlier   map[string]attempt // of grown atoms that were loaded, by path, until they are met
-	reports   reports
+	attempts  []attempt                  // of the atoms of the plan
+	overflows map[int32]overflow         // of retries with many tries
+	grown     map[any]*grown             // of open nodes and child flows
+	ending    []any                      // keys of grown that are dropped with the next commit
+	earlier   map[string]attempt         // of grown atoms that were loaded, by path, until they are met
 	broken    atomic.Pointer[StoreError] // what the store said when it failed an atom
 	undos     int64
 	stack     []storage.Undo // top of the undo stack, as far as it was read
 
-	calls      []*call            // to be made once what led to them is committed
-	queued     map[timerKey]*call // calls that execute, once one of them was looked for; nil when calls have changed
-	emptied    []*call            // buffer for calls, while there are none
-	running    int
-	dispatched []*call // those that are made elsewhere, running of them
-	pool       callPool
-	spares     []call                     // buffer for calls that are still to be prepared
-	prepared   int                        // calls so far
-	stuck      chan *call                 // those whose grace is over
-	gone       chan struct{}              // closed when no goroutine drives the run any more
-	here       atomic.Pointer[call]       // what the goroutine that drives is in the middle of
-	look       atomic.Bool                // something wants to be looked at
-	mail       atomic.Bool                // messages have come
-	doubted    atomic.Bool                // another process may have taken the run over
-	evictions  int64                      // how often the store's owner had been, before the run was begun
-	wake       chan struct{}              // calls who drives
-	handoff    chan struct{}              // calls who watches
-	rest       chan stopped               // how the driving ended
-	rounds     int64                      // of the inbox watcher before the run was begun
-	wakeups    int64                      // as last looked at
-	seen       map[int64]bool             // messages that were looked at and are in the inbox still
-	unread     []storage.Message          // those of them that no atom waited for yet
-	awaited    bool                       // an atom has begun to wait that one of them may be for
-	external   map[string]*external       // attempts that may be ended from elsewhere, by path
-	parent     string                     // id of the run that began this one
-	root       string                     // see storage.Run
-	depth      int64                      // see storage.Run
-	born       int64                      // descendants of the root, as last read
-	counted    bool                       // born was read since the last commit
-	barren     *atom.Failure              // the limit that keeps the run from creating another one
-	trace      string                     // traceparent of the caller that began it
-	job        string                     // id of the job that the run was created for
-	created    time.Time                  // when the run was
-	children   map[string]*scheduler.Node // which node a run is of that is waited for, or being undone
-	childRuns  []childRun                 // runs to be driven with this one, once that is committed
+	calls      executor.Executor
+	here       atomic.Pointer[executor.Call] // what the goroutine that drives is in the middle of
+	look       atomic.Bool                   // something wants to be looked at
+	mail       atomic.Bool                   // messages have come
+	doubted    atomic.Bool                   // another process may have taken the run over
+	evictions  int64                         // how often the store's owner had been, before the run was begun
+	wake       chan struct{}                 // calls who drives
+	handoff    chan struct{}                 // calls who watches
+	rest       chan stopped                  // how the driving ended
+	rounds     int64                         // of the inbox watcher before the run was begun
+	wakeups    int64                         // as last looked at
+	seen       map[int64]bool                // messages that were looked at and are in the inbox still
+	unread     []storage.Message             // those of them that no atom waited for yet
+	awaited    bool                          // an atom has begun to wait that one of them may be for
+	external   map[string]*external          // attempts that may be ended from elsewhere, by path
+	parent     string                        // id of the run that began this one
+	root       string                        // see storage.Run
+	depth      int64                         // see storage.Run
+	born       int64                         // descendants of the root, as last read
+	counted    bool                          // born was read since the last commit
+	barren     *atom.Failure                 // the limit that keeps the run from creating another one
+	trace      string                        // traceparent of the caller that began it
+	job        string                        // id of the job that the run was created for
+	created    time.Time                     // when the run was
+	children   map[string]*scheduler.Node    // which node a run is of that is waited for, or being undone
+	childRuns  []childRun                    // runs to be driven with this one, once that is committed
 	childSlots sync.WaitGroup
 	places     chan struct{}     // for them
 	slot       *slot             // taken while the run does something; nil when it needs none
@@ -110,8 +101,6 @@ type driver struct {
 	expiry     *time.Timer              // calls who drives, and who watches, then
 	interrupt  func() bool              // is interrupts
 	whole      bool                     // the commands being done are to be committed together
-	atomCtx    context.Context          // what calls live in
-	halt       context.CancelCauseFunc  // of atomCtx
 	unwatch    func() bool              // stop waiting for ctx to end
 	yield      func(states.Engine) bool // told of the phases by Steps; false: come to rest
 }
@@ -153,7 +142,7 @@ func (d *driver) loop() error {
 		case states.EngineResuming, states.EngineAnalyzing:
 			d.enter(d.next())
 		case states.EngineScheduling:
-			if len(d.calls) > 0 { // else the same commit may release the run
+			if d.calls.Queued() > 0 { // else the same commit may release the run
 				if err = d.flush(); err == nil {
 					err = d.launch()
 				}
@@ -188,7 +177,7 @@ func (d *driver) loop() error {
 // next returns the phase that follows on resuming and on analyzing.
 func (d *driver) next() states.Engine {
 	switch {
-	case d.phase == states.EngineResuming || len(d.calls) > 0:
+	case d.phase == states.EngineResuming || d.calls.Queued() > 0:
 		return states.EngineScheduling
 	case d.over != nil:
 		return states.EngineGameOver

@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
@@ -25,24 +25,22 @@ type Engine struct {
 	earlierRoots []flow.Node
 	store        storage.Store
 	tasks        Tasks
-	parallel     int
 	policy       Checkpoints
 	resolution   scheduler.Options
+	calls        executor.Settings
+	givenUp      atomic.Int64 // calls and answers
 	limits       Limits
 	log          hclog.Logger
 	observers    []func(Event)
 	phases       func(run string, phase states.Engine)
-	middleware   []func(next atom.Body) atom.Body
 	inputs       map[string]atom.Value
 	types        map[string]reflect.Type
 	open         bool // symbols that nothing provides are inputs
 
-	grace       time.Duration
 	catalog     Catalog
 	childSlots  chan struct{} // places for runs that are driven beside those that began them
 	compiled    sync.Map      // *flow.Plan by compiledFor
 	checkpoints sync.Pool     // empty checkpoints with their buffers
-	givenUp     atomic.Int64
 	post        inboxWatcher
 	places      placeQueue
 	left        unreleasedClaims
@@ -84,8 +82,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 // newEngine returns an engine without a flow of its own.
 func newEngine(opts []Option) (*Engine, error) {
 	e := &Engine{
-		parallel:   DefaultParallelism,
-		grace:      DefaultGrace,
+		calls:      executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace},
 		limits:     DefaultLimits(),
 		log:        hclog.NewNullLogger(),
 		inputs:     map[string]atom.Value{},
@@ -102,6 +99,7 @@ func newEngine(opts []Option) (*Engine, error) {
 	if e.store == nil {
 		e.store = storage.Memory()
 	}
+	e.calls.Log, e.calls.Store, e.calls.GivenUp = e.log, e.store, &e.givenUp
 	return e, nil
 }
 

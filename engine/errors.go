@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,7 +19,7 @@ var (
 	ErrSuspended = errors.New("engine: the run is suspended")
 	// ErrStopped is returned if the context of Run was cancelled. The store has no
 	// record of that. The run resumes from its last commit when it is run again.
-	ErrStopped = errors.New("engine: stopped; the run goes on when it is run again")
+	ErrStopped = executor.ErrStopped
 	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
 	// structure. Nothing was written. See [WithEarlier] and [AcceptChange].
 	ErrChanged = errors.New("engine: the flow has changed since the run was begun")

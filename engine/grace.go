@@ -3,9 +3,6 @@ package engine
 import (
 	"fmt"
 	"time"
-
-	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
 // DefaultGrace is how long an atom may go on after its context has ended, unless
@@ -29,7 +26,7 @@ func WithGrace(d time.Duration) Option {
 		if d < 0 {
 			return fmt.Errorf("engine: grace %v; want 0 or more", d)
 		}
-		e.grace = d
+		e.calls.Grace = d
 		return nil
 	})
 }
@@ -38,82 +35,3 @@ func WithGrace(d time.Duration) Option {
 // made, in all runs, because they ignored that their context had
 // ended, or that something else was wanted of the run.
 func (e *Engine) GivenUp() int64 { return e.givenUp.Load() }
-
-// giveUpAfter gives a call up if it is still under way then.
-func (d *driver) giveUpAfter(c *call, after time.Duration) {
-	if c.late != nil && !c.late.Stop() {
-		return // it is being given up now
-	}
-	c.late = time.AfterFunc(after, func() {
-		select {
-		case d.stuck <- c:
-		case <-d.gone:
-		}
-	})
-}
-
-// giveUp stops waiting for a call. It reports false when the call has ended
-// meanwhile.
-func (d *driver) giveUp(c *call) bool {
-	if !d.isDispatched(c) {
-		return false
-	}
-	d.completed(c)
-	c.givenUp = true
-	d.e.givenUp.Add(1)
-	d.e.log.Error("an atom ignores that its context has ended; it is given up",
-		"run", d.claim.Run, "atom", c.about.Path, "attempt", c.about.Attempt, "revert", c.about.Revert, "grace", d.e.grace)
-	return true
-}
-
-// lost is how a call ends that was given up.
-func (d *driver) lost(c *call) scheduler.Event {
-	f := &atom.Failure{Atom: c.about.Path, Attempt: c.about.Attempt, Code: atom.CodeTimeout}
-	f.Message = fmt.Sprintf("the attempt took longer than %v and had not ended %v later", c.timeout, d.e.grace)
-	if c.told {
-		f.Code = atom.CodeCancelled
-		f.Message = fmt.Sprintf("it was cancelled and had not ended %v later", d.e.grace)
-	}
-	return scheduler.Event{Kind: scheduler.Completed, Atom: c.atom, Node: c.node, Revert: c.about.Revert, Failure: f}
-}
-
-func (d *driver) endedLate(c *call) {
-	d.e.log.Warn("an atom that was given up has ended after all; what it returned is ignored",
-		"run", d.claim.Run, "atom", c.about.Path, "attempt", c.about.Attempt)
-}
-
-// stopAtoms cancels what still executes, and waits for it as long as its grace
-// lasts.
-func (d *driver) stopAtoms() {
-	select {
-	case <-d.e.suspend: // what it drives beside itself comes to rest by itself, too
-		d.childSlots.Wait()
-	default:
-	}
-	d.release()
-	defer d.childSlots.Wait()
-	defer close(d.gone)
-	if d.running == 0 {
-		return
-	}
-	for _, c := range d.dispatched {
-		c.life.end()
-	}
-	grace := time.NewTimer(d.e.grace)
-	defer grace.Stop()
-	for d.running > 0 {
-		if f, ok := d.pool.completed(); ok {
-			if !f.call.givenUp {
-				d.completed(f.call)
-			}
-			continue
-		}
-		select {
-		case <-d.pool.some:
-		case <-grace.C:
-			for len(d.dispatched) > 0 {
-				d.giveUp(d.dispatched[0])
-			}
-		}
-	}
-}

@@ -69,14 +69,14 @@ func (d *driver) called() bool { return d.look.Load() || d.ctx.Err() != nil || d
 // notify tells the run that messages have arrived.
 func (d *driver) notify() {
 	d.mail.Store(true)
-	d.call()
+	d.Wake()
 }
 
 // doubt lets the run look whether it is still this engine's: the store's owner was
 // taken for dead.
 func (d *driver) doubt() {
 	d.doubted.Store(true)
-	d.call()
+	d.Wake()
 }
 
 // assurance is how long a store may take to say whose a run is: with a lease of ten
@@ -103,9 +103,9 @@ func (d *driver) assure() error {
 	return nil
 }
 
-// call lets the goroutine that drives look around, if need be by taking the run
+// Wake lets the goroutine that drives look around, if need be by taking the run
 // from the one that is in the middle of a call. It never waits.
-func (d *driver) call() {
+func (d *driver) Wake() {
 	d.look.Store(true)
 	for _, c := range []chan struct{}{d.wake, d.handoff} {
 		select {
@@ -122,7 +122,7 @@ func (d *driver) takeOver() {
 	if c == nil || !d.here.CompareAndSwap(c, nil) {
 		return
 	}
-	d.addDispatched(c)
+	d.calls.Adopt(c)
 	go d.drive(d.loop)
 }
 
@@ -153,4 +153,24 @@ func (d *driver) guarded(work func() error, panics *any) error {
 		}
 	}()
 	return work()
+}
+
+// Broken stops the run at its last checkpoint, because the store failed an
+// atom: whatever that atom returns now is no failure of its own.
+func (d *driver) Broken(err error) {
+	d.broken.CompareAndSwap(nil, &StoreError{Run: d.claim.Run, Err: err})
+	d.Wake()
+}
+
+// stopAtoms cancels what still executes, and waits for it as long as its grace
+// lasts.
+func (d *driver) stopAtoms() {
+	select {
+	case <-d.e.suspend: // what it drives beside itself comes to rest by itself, too
+		d.childSlots.Wait()
+	default:
+	}
+	d.release()
+	d.calls.Stop()
+	d.childSlots.Wait()
 }

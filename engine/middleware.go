@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -19,19 +18,7 @@ func WithMiddleware(wrap func(next atom.Body) atom.Body) Option {
 		if wrap == nil {
 			return errors.New("engine: the middleware is nil")
 		}
-		e.middleware = append(e.middleware, wrap)
+		e.calls.Middleware = append(e.calls.Middleware, wrap)
 		return nil
 	})
-}
-
-// around puts the middleware around a body; there is none for what cannot be
-// called.
-func (e *Engine) around(body atom.Body) atom.Body {
-	if body == nil {
-		return nil
-	}
-	for _, wrap := range slices.Backward(e.middleware) {
-		body = wrap(body)
-	}
-	return body
 }

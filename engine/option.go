@@ -155,7 +155,7 @@ func WithParallelism(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("engine: parallelism %d; want at least 1", n)
 		}
-		e.parallel = n
+		e.calls.Parallel = n
 		return nil
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -81,7 +82,7 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &atom.PanicError{Value: p, Stack: clip(string(debug.Stack()))}
+			err = &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)}
 		}
 	}()
 	return send(ctx, out)
@@ -105,7 +106,7 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 	if err == nil {
 		err = e.store.Sent(storing, out.N)
 	} else {
-		out.Error = clip(strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD")) // it may be a server's
+		out.Error = clip.Text(strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD"), atom.MaxFailureText) // it may be a server's
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = e.now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
 		e.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)

@@ -172,15 +172,15 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 		return d.undoChild(cmd.Node)
 	}
 	c := d.prepare(cmd)
-	if c.work != "" && d.dispatchRemote(cmd, c) {
+	if c.Work != "" && d.dispatchRemote(cmd, c) {
 		return d.flushEach()
 	}
 	if cmd.Op == scheduler.Execute {
 		if e := d.openToken(cmd); e != nil {
-			c.about.Token = e.token.ID
+			c.About.Token = e.token.ID
 		}
 	}
-	d.queue(c)
+	d.calls.Queue(c)
 	if d.e.policy != Each || d.whole {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
@@ -33,12 +34,12 @@ type handOver struct {
 // dispatchRemote leaves a call to workers. It returns false if the call cannot be
 // left to workers: making the call then reports why. If a process died and the call
 // is begun again, the call stays in its queue or with its worker.
-func (d *driver) dispatchRemote(cmd *scheduler.Command, c *call) bool {
-	path := c.about.Path
+func (d *driver) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
+	path := c.About.Path
 	e := d.external[path]
-	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.about.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
+	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
 		work := d.workOf(c)
-		if c.missing != nil {
+		if c.Missing != nil {
 			return false
 		}
 		e = d.openWork(cmd, c, work)
@@ -47,19 +48,19 @@ func (d *driver) dispatchRemote(cmd *scheduler.Command, c *call) bool {
 			e.timerKey = k
 			d.watchToken(e)
 		}
-		e.revert = c.about.Revert
+		e.revert = c.About.Revert
 	}
-	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.atom, Node: c.node, Revert: c.about.Revert}
+	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
 	d.handOvers = append(d.handOvers, handOver{e, path, ev})
 	return true
 }
 
 // openWork puts a call into the queue of its kind of work.
-func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *external {
-	e := &external{timerKey: keyOf(cmd), revert: c.about.Revert}
-	limit := c.timeout
+func (d *driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *external {
+	e := &external{timerKey: keyOf(cmd), revert: c.About.Revert}
+	limit := c.Timeout
 	t := &e.token
-	t.ID, t.Incarnation, t.Attempt, t.Queue = newToken(), c.about.Incarnation, c.about.Attempt, c.work
+	t.ID, t.Incarnation, t.Attempt, t.Queue = newToken(), c.About.Incarnation, c.About.Attempt, c.Work
 	if n := cmd.Node; n != nil && !e.revert {
 		t.Heartbeat, t.ScheduleToStart, t.StartToClose = n.Spec.Heartbeat, n.Spec.ToStart, n.Spec.ToClose
 		if n.Spec.Token != "" {
@@ -75,7 +76,7 @@ func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *ext
 			}
 		}
 	}
-	d.waitFor(e, c.about.Path, limit)
+	d.waitFor(e, c.About.Path, limit)
 	told := *t
 	told.Work = work
 	d.cp.Tokens = append(d.cp.Tokens, told)
@@ -85,18 +86,18 @@ func (d *driver) openWork(cmd *scheduler.Command, c *call, work atom.Value) *ext
 
 // workOf returns what the worker is told; a call of which that is too much cannot be
 // made.
-func (d *driver) workOf(c *call) atom.Value {
-	if err := c.evaluateHere(); err != nil {
-		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, err)
+func (d *driver) workOf(c *executor.Call) atom.Value {
+	if err := c.Evaluate(); err != nil {
+		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, err)
 		return nil
 	}
-	in := c.values.Input()
+	in := c.Values.Input()
 	if in == nil {
-		in = c.values.Object()
+		in = c.Values.Object()
 	}
-	told := handed{Input: in.JSON(), Revert: c.about.Revert, Trace: c.about.Trace}
-	if c.about.Revert {
-		did := &c.more.Outcome
+	told := handed{Input: in.JSON(), Revert: c.About.Revert, Trace: c.About.Trace}
+	if c.About.Revert {
+		did := &c.Detail.Outcome
 		told.Outcome, told.Failures = did.String(), did.Failures()
 		if v, ok := did.Done(); ok {
 			told.Result = v.JSON()
@@ -110,7 +111,7 @@ func (d *driver) workOf(c *call) atom.Value {
 		err = atom.ErrValueTooLarge
 	}
 	if err != nil {
-		c.missing = atom.NewFailure(c.about.Path, c.about.Attempt, fmt.Errorf("the input of work for a worker: %w", err))
+		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, fmt.Errorf("the input of work for a worker: %w", err))
 	}
 	return work
 }

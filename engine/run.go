@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -200,7 +201,6 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		external: map[string]*external{}, children: map[string]*scheduler.Node{},
 		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
 		suspend: e.suspend, places: e.childSlots, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
-		pool: callPool{some: make(chan struct{}, 1)}, stuck: make(chan *call), gone: make(chan struct{}),
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
@@ -231,9 +231,8 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}
-	ctx, halt := context.WithCancelCause(context.WithoutCancel(ctx))
-	d.atomCtx, d.halt = ctx, halt
-	d.unwatch = context.AfterFunc(d.ctx, func() { halt(ErrStopped) })
+	d.calls.Init(ctx, &e.calls, executor.Host{Claim: claim, Created: run.Created, Driver: d})
+	d.unwatch = context.AfterFunc(d.ctx, d.calls.Halt)
 	return d, nil
 }
 
@@ -260,7 +259,7 @@ func (d *driver) release() {
 		d.expiry.Stop()
 	}
 	d.unwatch()
-	d.halt(ErrStopped)
+	d.calls.Halt()
 }
 
 func (d *driver) grows() bool { return grows(d.plan) }

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -285,7 +286,7 @@ func (d *driver) endOf(e *external, l *storage.Message) scheduler.Event {
 		if err := d.plan.Atoms[e.atom].CheckResult(ev.Result); err != nil {
 			ev.Result, ev.Failure = nil, &atom.Failure{
 				Atom: e.path(d), Attempt: int(d.s.Record(e.atom).Attempt), Code: atom.CodeBadResult,
-				Message: clip(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err)),
+				Message: clip.Text(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err), atom.MaxFailureText),
 			}
 		}
 	}

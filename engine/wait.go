@@ -22,7 +22,7 @@ func (d *driver) collect() error {
 	clear(ended)
 	d.spare = ended
 	for {
-		f, ok := d.pool.completed()
+		f, ok := d.calls.Completed()
 		if !ok {
 			return nil
 		}
@@ -48,7 +48,7 @@ func (d *driver) wait() (err error) {
 	d.stale = true
 	quiet := d.quiet
 	if d.quiets() {
-		if d.running == 0 {
+		if d.calls.Running() == 0 {
 			return ErrStopped
 		}
 		quiet = nil
@@ -57,14 +57,14 @@ func (d *driver) wait() (err error) {
 	}
 	var due <-chan time.Time
 	if at, ok := d.timers.next(); ok {
-		if d.running == 0 {
+		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
 		t := time.NewTimer(at.Sub(d.e.now()))
 		defer t.Stop()
 		due = t.C
 	}
-	if d.slot != nil && d.running == 0 {
+	if d.slot != nil && d.calls.Running() == 0 {
 		d.slot.leave()
 		defer func() {
 			if !d.slot.take(d.ctx) && err == nil {
@@ -75,15 +75,15 @@ func (d *driver) wait() (err error) {
 	d.tellAwaiting()
 	for {
 		select {
-		case <-d.pool.some:
-			if f, ok := d.pool.completed(); ok {
+		case <-d.calls.Ended():
+			if f, ok := d.calls.Completed(); ok {
 				return d.finish(f)
 			} // else it was taken in already
 		case <-due:
 			return d.fire()
-		case c := <-d.stuck:
-			if d.giveUp(c) {
-				return d.feed(d.lost(c))
+		case c := <-d.calls.Stuck():
+			if ev, ok := d.calls.GiveUp(c); ok {
+				return d.feed(ev)
 			}
 			return nil
 		case <-d.suspend:
@@ -100,7 +100,7 @@ func (d *driver) wait() (err error) {
 
 // tellAwaiting tells observers when only others can move the run on.
 func (d *driver) tellAwaiting() {
-	if d.running > 0 || len(d.external) == 0 && (!d.grows() || !d.s.Listens()) {
+	if d.calls.Running() > 0 || len(d.external) == 0 && (!d.grows() || !d.s.Listens()) {
 		return
 	}
 	for _, f := range d.e.observers {
@@ -111,7 +111,7 @@ func (d *driver) tellAwaiting() {
 // leaves reports whether the run must be released because it only waits. If so, the
 // next commit releases the run.
 func (d *driver) leaves() bool {
-	if !d.unload || d.running > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
+	if !d.unload || d.calls.Running() > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
 		return false
 	}
 	due, waits := d.timers.next()

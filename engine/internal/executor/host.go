@@ -1,4 +1,4 @@
-package engine
+package executor
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-var _ atom.Host = (*call)(nil) // for Progress see there
+var _ atom.Host = (*Call)(nil) // for Progress see there
 
 // Logger implements [atom.Host].
-func (c *call) Logger() hclog.Logger {
-	about := &c.about
-	l := c.driver.e.log.Named(about.Path).With("run", about.Run, "path", about.Path,
+func (c *Call) Logger() hclog.Logger {
+	about := &c.About
+	l := c.of.Log.Named(about.Path).With("run", about.Run, "path", about.Path,
 		"incarnation", about.Incarnation, "attempt", about.Attempt)
 	if about.Revert {
 		l = l.With("revert", true)
@@ -27,8 +27,8 @@ func (c *call) Logger() hclog.Logger {
 }
 
 // Scope implements [atom.Host].
-func (c *call) Scope() string {
-	return c.driver.e.store.Database() + " " + strconv.FormatInt(c.driver.created.UnixMicro(), 10)
+func (c *Call) Scope() string {
+	return c.of.Store.Database() + " " + strconv.FormatInt(c.of.host.Created.UnixMicro(), 10)
 }
 
 // transactTries is how often a transaction is tried whose end the store cannot
@@ -36,15 +36,15 @@ func (c *call) Scope() string {
 const transactTries = 4
 
 // Transact implements [atom.Host].
-func (c *call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error) {
-	store, ok := c.driver.e.store.(storage.Transactor)
+func (c *Call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error) {
+	store, ok := c.of.Store.(storage.Transactor)
 	if !ok {
 		return nil, atom.ErrNoTransactions
 	}
-	key := c.about.Key() + "/tx" + strconv.Itoa(int(c.transactions.Add(1)))
+	key := c.About.Key() + "/tx" + strconv.Itoa(int(c.transactions.Add(1)))
 	for try := 1; ; try++ {
 		var own error
-		result, err := store.Transact(ctx, c.driver.claim, key, func(tx *sql.Tx) (v atom.Value, _ error) {
+		result, err := store.Transact(ctx, c.of.host.Claim, key, func(tx *sql.Tx) (v atom.Value, _ error) {
 			v, own = fn(tx)
 			return v, own
 		})
@@ -55,7 +55,7 @@ func (c *call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, er
 		case own != nil || isCallers(err) || ctx.Err() != nil:
 			return nil, err
 		case !errors.Is(err, storage.ErrUnsure) || try == transactTries:
-			c.driver.breakOff(err)
+			c.of.host.Driver.Broken(err)
 			return nil, err
 		}
 	}
@@ -64,11 +64,4 @@ func (c *call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, er
 // isCallers reports whether an error of a store is about what it was asked to do.
 func isCallers(err error) bool {
 	return errors.Is(err, storage.ErrInvalid) || errors.Is(err, atom.ErrValueTooLarge)
-}
-
-// breakOff stops the run at its last checkpoint, because the store failed an
-// atom: whatever that atom returns now is no failure of its own.
-func (d *driver) breakOff(err error) {
-	d.broken.CompareAndSwap(nil, &StoreError{Run: d.claim.Run, Err: err})
-	d.call()
 }

@@ -1,0 +1,56 @@
+package executor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+)
+
+// giveUpAfter gives a call up if it is still under way then.
+func (x *Executor) giveUpAfter(c *Call, after time.Duration) {
+	if c.late != nil && !c.late.Stop() {
+		return // it is being given up now
+	}
+	c.late = time.AfterFunc(after, func() {
+		select {
+		case x.stuck <- c:
+		case <-x.gone:
+		}
+	})
+}
+
+// Stuck returns a channel of calls whose grace is over. The driver gives them up.
+func (x *Executor) Stuck() <-chan *Call { return x.stuck }
+
+// GiveUp stops waiting for a call whose grace is over, and returns the event that tells of its
+// end. It returns false when the call has ended meanwhile.
+func (x *Executor) GiveUp(c *Call) (scheduler.Event, bool) {
+	if !x.Makes(c) {
+		return scheduler.Event{}, false
+	}
+	x.giveUp(c)
+	ev := c.completed()
+	f := &atom.Failure{Atom: c.About.Path, Attempt: c.About.Attempt, Code: atom.CodeTimeout}
+	f.Message = fmt.Sprintf("the attempt took longer than %v and had not ended %v later", c.Timeout, x.Grace)
+	if c.told {
+		f.Code = atom.CodeCancelled
+		f.Message = fmt.Sprintf("it was cancelled and had not ended %v later", x.Grace)
+	}
+	ev.Failure = f
+	return ev, true
+}
+
+func (x *Executor) giveUp(c *Call) {
+	x.remove(c)
+	c.givenUp = true
+	x.GivenUp.Add(1)
+	x.Log.Error("an atom ignores that its context has ended; it is given up",
+		"run", c.About.Run, "atom", c.About.Path, "attempt", c.About.Attempt, "revert", c.About.Revert, "grace", x.Grace)
+}
+
+func (x *Executor) endedLate(c *Call) {
+	x.Log.Warn("an atom that was given up has ended after all; what it returned is ignored",
+		"run", c.About.Run, "atom", c.About.Path, "attempt", c.About.Attempt)
+}
