@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
@@ -71,35 +69,4 @@ func (c *Conductor) probe(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Health answers probes of the process: GET /livez is 200 as long as the
-// process can answer at all, GET /readyz when the conductor is [Conductor.Ready],
-// else 503. The answer does not give the reason, which may name the database, because any
-// client may ask. The log gives each reason once.
-func (c *Conductor) Health() http.Handler {
-	mux := http.NewServeMux()
-	answer := func(w http.ResponseWriter, status int, text string) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		w.WriteHeader(status)
-		_, _ = fmt.Fprintln(w, text) // the client may have gone
-	}
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
-	var last atomic.Pointer[string] // reason
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		reason := ""
-		if err := c.Ready(r.Context()); err != nil {
-			reason = err.Error()
-		}
-		if was := last.Swap(&reason); reason != "" && (was == nil || *was != reason) {
-			c.log.Warn("not ready", "error", reason)
-		}
-		if reason != "" {
-			answer(w, http.StatusServiceUnavailable, "not ready")
-			return
-		}
-		answer(w, http.StatusOK, "ok")
-	})
-	return mux
 }

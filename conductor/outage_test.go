@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/storagetest"
@@ -110,10 +111,15 @@ func TestHealth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s, err := server.New(server.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		health := server.Paths(map[string]http.Handler{"/livez": server.Live(), "/readyz": s.Ready(c.Ready)})
 		want := func(path string, status int, text string) {
 			t.Helper()
 			w := httptest.NewRecorder()
-			c.Health().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			health.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 			body, _ := io.ReadAll(w.Body)
 			if w.Code != status || !strings.Contains(string(body), text) {
 				t.Errorf("%s: %d %q, want %d %q", path, w.Code, body, status, text)

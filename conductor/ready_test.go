@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -102,8 +103,12 @@ func TestReadyMemory(t *testing.T) {
 		if err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "the memory budget of 1 bytes is reached") {
 			t.Errorf("it says %v", err)
 		}
+		s, err := server.New(server.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		w := httptest.NewRecorder()
-		c.Health().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+		s.Ready(c.Ready).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
 		if w.Code != http.StatusServiceUnavailable || w.Body.String() != "not ready\n" {
 			t.Errorf("it answers %d %q", w.Code, w.Body)
 		}

@@ -22,6 +22,12 @@ const (
 	attackKinds = 4
 )
 
+// The keys of the servers that are attacked.
+const (
+	rightKey   = "0123456789abcdef0123456789abcdef"
+	workersKey = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" // for tasks only
+)
+
 // attack is a program that attacks a server for a while, and says how many connections
 // of each kind it made.
 func attack() {

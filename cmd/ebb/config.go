@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
@@ -127,7 +128,7 @@ func environment(flag string) (string, error) {
 	case value != "":
 		return "", usagef("%[1]s and %[1]s_FILE are both set: which database is meant? Unset one", name)
 	}
-	text, err := readFile(file, maxSecretFile)
+	text, err := limitedfile.Read(file, maxSecretFile)
 	if err != nil {
 		return "", usagef("%s_FILE: %w", name, err)
 	}
@@ -157,7 +158,7 @@ func (s *session) readConfig(file string, names []string) (*document, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // nothing is written
 	}
-	text, err := readFile(file, maxConfig)
+	text, err := limitedfile.Read(file, maxConfig)
 	if err != nil {
 		return nil, usagef("--config %s: %w", file, err)
 	}

@@ -10,8 +10,13 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/storage"
 )
+
+// maxFile is how large a definition or a mock file may be, in bytes. A
+// definition's own limit is lower.
+const maxFile = 16 << 20
 
 // A definition is a file that can be run.
 type definition struct {
@@ -23,7 +28,7 @@ type definition struct {
 
 // readDefinition reads and compiles a file.
 func readDefinition(file string, how reading) (*definition, error) {
-	text, err := readFile(file, maxFile)
+	text, err := limitedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +120,7 @@ func (b beginning) registry(flow string, shared bool) (*tasks.Registry, error) {
 		return r, nil
 	}
 	file, testCase := cutCase(b.Mock)
-	text, err := readFile(file, maxFile)
+	text, err := limitedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}

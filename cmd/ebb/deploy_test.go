@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/server"
 )
 
 // TestDeploy: the files that are to be deployed say what this command knows.
@@ -41,7 +42,7 @@ func TestDeploy(t *testing.T) {
 		}
 	}
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)\n`).FindStringSubmatch(unit)[1] + "s")
-	if least := conductor.DefaultDrain + engine.DefaultGrace + goodbye; err != nil || stop <= least {
+	if least := conductor.DefaultDrain + engine.DefaultGrace + server.Goodbye; err != nil || stop <= least {
 		t.Errorf("what is to stop is killed after %v; it may take %v (%v)", stop, least, err)
 	}
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/regularfile"
 	"github.com/ebbflow/ebb/internal/webclient"
 	"github.com/ebbflow/ebb/internal/webscope"
@@ -21,7 +22,7 @@ import (
 
 // A loader loads documents that definitions name: regular files in the folder of the definition and in folders that the
 // operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who may name
-// anything. What the operator names on the command line is read by readFile, wherever it is.
+// anything. What the operator names on the command line is read wherever it is.
 //
 // Errors say nothing of what a file or a server holds.
 type loader struct {
@@ -63,7 +64,7 @@ func (s *session) loaderFor(file string) (*loader, error) {
 func loaderBeside(file string) (*loader, error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
-		return nil, readError(file, err)
+		return nil, limitedfile.Unreadable(file, err)
 	}
 	return &loader{dir: dir, folders: []string{dir}}, nil
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/server/metrics"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -71,9 +73,9 @@ Those that runs send go to --sink.`,
 	flags.StringArrayVar(&f.offers, "offer", nil, "what jobs that need it find here, KEY=VALUE; may be repeated")
 	flags.StringVar(&f.config, configFlag, "", "a file of YAML in which flags stand that are not given here: slots: 16")
 	flags.BoolVar(&f.check, "check", false, "only say what is wrong with flags, file and definitions; the database is not opened")
-	flags.StringVar(&f.listen.address, "listen", defaultListen, "the address of health, metrics and events, or off; with --keys one that others can reach")
+	flags.StringVar(&f.listen.address, "listen", server.DefaultAddress, "the address of health, metrics and events, or off; with --keys one that others can reach")
 	flags.StringVar(&f.listen.keys, "keys", "", "a file of those who may ask, on each line a name, a key (Authorization: Bearer KEY), "+
-		"and behind it, if not for all, what it is for: "+strings.Join(purposes, ", "))
+		"and behind it, if not for all, what it is for: "+strings.Join(server.Purposes(), ", "))
 	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which others know this machine; may be repeated")
 	flags.StringVar(&f.listen.cert, "tls-cert", "", "a file with the certificate by which --listen speaks HTTPS")
 	flags.StringVar(&f.listen.certKey, "tls-key", "", "the file with the key of that certificate")
@@ -90,7 +92,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 	if err != nil {
 		return err
 	}
-	access, err := f.listen.access(s.logger())
+	srv, err := f.listen.server(s.logger())
 	if err != nil {
 		return err
 	}
@@ -125,14 +127,14 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		return nil
 	}
 	return s.withFile(ctx, func(file *sqlstore.Store) error {
-		m := newMetrics(file)
-		store := &measured{file, m}
+		m := metrics.New(file)
+		store := m.Store()
 		for _, d := range defs {
 			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
 				return unreachable(err)
 			}
 		}
-		conducting = append(conducting, conductor.WithEngine(append(s.limitedEngine(), engine.WithObserver(m.observe))...))
+		conducting = append(conducting, conductor.WithEngine(append(s.limitedEngine(), engine.WithObserver(m.Observe))...))
 		if f.sink != "" {
 			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 		}
@@ -140,12 +142,16 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		if err != nil {
 			return usagef("%w", err)
 		}
-		m.watchMemory(c.Memory)
-		answers := paths(map[string]http.Handler{
-			"/livez": only(http.MethodGet, c.Health()), "/readyz": only(http.MethodGet, readiness(c, access)), "/metrics": only(http.MethodGet, m.handler()),
+		m.WatchMemory(c.Memory)
+		if srv == nil {
+			s.noticef("serving")
+		} else if err := s.listen(ctx, srv, f.listen.address, server.Paths(map[string]http.Handler{
+			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready), "/metrics": server.Only(http.MethodGet, m.Handler()),
 			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
-		})
-		return s.conduct(ctx, c, answers, access, &pruner{store, policy, file.Vacuum, s.logger()})
+		})); err != nil {
+			return err
+		}
+		return s.conduct(ctx, c, srv, &pruner{store, policy, file.Vacuum, s.logger()})
 	})
 }
 
@@ -165,21 +171,17 @@ func (f *serveFlags) places() error {
 }
 
 // conduct lets a conductor serve until the process is to stop.
-func (s *session) conduct(ctx context.Context, c *conductor.Conductor, answers http.Handler, d *access, p *pruner) error {
-	server, err := s.listen(ctx, answers, d)
-	if err != nil {
-		return err
-	}
+func (s *session) conduct(ctx context.Context, c *conductor.Conductor, srv *server.Server, p *pruner) error {
 	defer context.AfterFunc(ctx, func() { s.noticef("stopping: what executes may end") })()
 	var beside sync.WaitGroup
 	attended, end := context.WithCancel(ctx)
 	beside.Go(func() { p.run(attended) })
 	beside.Go(func() { supervisorOf(os.Getenv).attend(attended, c.Ready) })
-	err = c.Run(ctx)
+	err := c.Run(ctx)
 	end()
 	beside.Wait()
-	if server != nil {
-		err = errors.Join(err, hangUp(context.WithoutCancel(ctx), server))
+	if srv != nil {
+		err = errors.Join(err, srv.Stop(context.WithoutCancel(ctx)))
 	}
 	return unreachable(err)
 }

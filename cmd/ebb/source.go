@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/limitedfile"
 )
 
 // A source is a definition and where it stands: a file of JSON or YAML, or a
@@ -30,7 +31,7 @@ type source struct {
 
 // readSources reads the definitions in a file: one, or those of a template.
 func readSources(file string) ([]*source, error) {
-	text, err := readFile(file, maxFile)
+	text, err := limitedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
 	}

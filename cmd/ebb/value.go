@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/limitedfile"
 )
 
 // value returns the JSON that a flag gives: as it is, from the file behind @, or
@@ -19,11 +20,11 @@ func (s *session) value(flag, given string) (atom.Value, error) {
 	case given == "-":
 		name = "standard input"
 		if text, err = io.ReadAll(io.LimitReader(s.in, atom.MaxValue+1)); err != nil {
-			return nil, readError(name, err)
+			return nil, limitedfile.Unreadable(name, err)
 		}
 	case given != "" && given[0] == '@':
 		name = given[1:]
-		if text, err = readFile(name, atom.MaxValue); err != nil {
+		if text, err = limitedfile.Read(name, atom.MaxValue); err != nil {
 			return nil, err
 		}
 	default:

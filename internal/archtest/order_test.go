@@ -37,7 +37,8 @@ var internalUsers = map[string][]string{
 	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                             // which name was meant
 	"internal/visible":      {"flow/draw", "cmd"},                                                                       // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
-	"internal/regularfile":  {"engine/tasks", "cmd"},                                                                    // files that a definition names
+	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                          // files that a definition names
+	"internal/limitedfile":  {"server", "cmd"},                                                                          // files that users name
 	"internal/webclient":    {"engine", "server", "cmd"},                                                                // asks servers, within bounds
 	"internal/memorybudget": {"engine", "cmd"},                                                                          // how much memory the process may have
 	"internal/webscope":     {"cmd"},                                                                                    // what --allow allows

@@ -17,7 +17,7 @@
 //	409 lost        the lease ran out, and another worker was given the task
 //	409 cancelled   nobody waits for the task any more
 //	409 ended       the task has ended, such as by its time limit
-//	405, 413, 415   another method, a body above [MaxBody], a body that is not JSON
+//	405, 413, 415   another method, a body above [server.MaxBody], a body that is not JSON
 //	503 busy        too many workers wait for work already; ask again
 //	503 stopping    the server is to stop: ask another one, or again when it is back
 //	503 store       the store did not answer; ask again

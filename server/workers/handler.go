@@ -17,13 +17,12 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // What requests may ask for. What is left out is the default.
 const (
-	// MaxBody is how long the body of a request may be, in bytes.
-	MaxBody = atom.MaxValue + 64<<10
 	// MaxPolls is how many workers may wait for work at one handler at once.
 	MaxPolls = 500
 
@@ -50,10 +49,10 @@ func Handler(ctx context.Context, store storage.Store) http.Handler {
 	mux.HandleFunc("/tasks/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			write(w, http.StatusMethodNotAllowed, &problem{Code: "invalid", Text: "workers ask by POST"})
+			problem(http.StatusMethodNotAllowed, "invalid", "workers ask by POST").Answer(w)
 			return
 		}
-		write(w, http.StatusNotFound, &problem{Code: "not_found", Text: "ask for /tasks/poll, or for heartbeat, complete or fail below /tasks/ID/"})
+		problem(http.StatusNotFound, "not_found", "ask for /tasks/poll, or for heartbeat, complete or fail below /tasks/ID/").Answer(w)
 	})
 	return mux
 }
@@ -64,17 +63,13 @@ type handler struct {
 	polls   atomic.Int64
 }
 
-// A problem is an answer that is not what was asked for.
-type problem struct {
-	status int
-	Code   string `json:"error"`
-	Text   string `json:"message"`
+// problem returns an answer that is not what was asked for.
+func problem(status int, code, format string, args ...any) *server.Problem {
+	return &server.Problem{Status: status, Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-func (p *problem) Error() string { return p.Text }
-
 func invalid(format string, args ...any) error {
-	return &problem{http.StatusBadRequest, "invalid", fmt.Sprintf(format, args...)}
+	return problem(http.StatusBadRequest, "invalid", format, args...)
 }
 
 // serve reads a request, and writes what is answered; nil is nothing.
@@ -85,60 +80,50 @@ func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body [
 		if err == nil {
 			said, err = answer(r.Context(), r, body)
 		}
-		status := http.StatusOK
-		if err != nil {
-			p := problemOf(err)
-			status, said = p.status, p
-			if status == http.StatusServiceUnavailable {
-				w.Header().Set("Retry-After", "1")
-			}
-		}
-		if said == nil {
+		switch {
+		case err != nil:
+			problemOf(err).Answer(w)
+		case said == nil:
 			w.WriteHeader(http.StatusNoContent)
-			return
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
 		}
-		write(w, status, said)
 	}
-}
-
-func write(w http.ResponseWriter, status int, said any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
 }
 
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return nil, &problem{http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json"}
+		return nil, problem(http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, server.MaxBody))
 	switch {
 	case err == nil, errors.As(err, new(*http.MaxBytesError)):
 		return body, err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &problem{http.StatusRequestTimeout, "invalid", "the body did not arrive in time"}
+		return nil, problem(http.StatusRequestTimeout, "invalid", "the body did not arrive in time")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return nil, &problem{http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again"}
+		return nil, problem(http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again")
 	}
 	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
 }
 
 // problemOf says what an error means for who asked.
-func problemOf(err error) *problem {
-	if p, ok := errors.AsType[*problem](err); ok {
+func problemOf(err error) *server.Problem {
+	if p, ok := errors.AsType[*server.Problem](err); ok {
 		return p
 	}
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &problem{http.StatusRequestEntityTooLarge, "invalid", fmt.Sprintf("a body has at most %d bytes", long.Limit)}
+		return problem(http.StatusRequestEntityTooLarge, "invalid", "a body has at most %d bytes", long.Limit)
 	}
 	switch {
 	case errors.Is(err, storage.ErrInvalid):
-		return &problem{http.StatusBadRequest, "invalid", err.Error()}
+		return problem(http.StatusBadRequest, "invalid", "%v", err)
 	case errors.Is(err, storage.ErrNotFound):
-		return &problem{http.StatusNotFound, "not_found", "there is no such task; its run may have been deleted"}
+		return problem(http.StatusNotFound, "not_found", "there is no such task; its run may have been deleted")
 	default:
-		return &problem{http.StatusServiceUnavailable, "store", "the store did not answer; ask again"}
+		return problem(http.StatusServiceUnavailable, "store", "the store did not answer; ask again")
 	}
 }
 
@@ -191,10 +176,10 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	_ = r.Body.Close() // the server may forget it while the worker waits
 	defer h.polls.Add(-1)
 	if h.polls.Add(1) > MaxPolls {
-		return nil, &problem{http.StatusServiceUnavailable, "busy", fmt.Sprintf("%d workers wait for work already; ask again", MaxPolls)}
+		return nil, problem(http.StatusServiceUnavailable, "busy", "%d workers wait for work already; ask again", MaxPolls)
 	}
 	if h.stops(ctx) {
-		return nil, &problem{http.StatusServiceUnavailable, "stopping", "this server gives no work any more, as it is to stop; ask another, or again"}
+		return nil, problem(http.StatusServiceUnavailable, "stopping", "this server gives no work any more, as it is to stop; ask another, or again")
 	}
 	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait, h.closing)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -271,7 +256,7 @@ func (h *handler) complete(ctx context.Context, r *http.Request, body []byte) (a
 		result = atom.FromJSON(said.Result)
 	}
 	if len(result) > atom.MaxValue {
-		return nil, &problem{http.StatusRequestEntityTooLarge, "invalid", fmt.Sprintf("a result has at most %d bytes", atom.MaxValue)}
+		return nil, problem(http.StatusRequestEntityTooLarge, "invalid", "a result has at most %d bytes", atom.MaxValue)
 	}
 	return h.end(ctx, r.PathValue("id"), result, nil)
 }
@@ -344,21 +329,20 @@ func (h *handler) refused(ctx context.Context, token string, take int64, err err
 	if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
 		return err
 	}
-	const stop = ": stop, nothing that you say of it is recorded"
+	stop := func(code, format string, args ...any) error {
+		return problem(http.StatusConflict, code, format+": stop, nothing that you say of it is recorded", args...)
+	}
 	t, err := h.store.Token(ctx, token)
 	switch {
 	case err != nil:
 		return err
 	case t.State == storage.TokenGone || t.State == storage.TokenExpired:
-		return &problem{http.StatusConflict, "cancelled", "the task was cancelled, or begun anew, and nobody waits for it" + stop}
+		return stop("cancelled", "the task was cancelled, or begun anew, and nobody waits for it")
 	case t.Take != take:
-		return &problem{
-			http.StatusConflict, "lost",
-			fmt.Sprintf("your lease ran out, and the task was given to another worker, %q", t.Worker) + stop,
-		}
+		return stop("lost", "your lease ran out, and the task was given to another worker, %q", t.Worker)
 	case t.State == storage.TokenFailed:
-		return &problem{http.StatusConflict, "ended", "the task has ended, with " + t.Failure.Code + stop}
+		return stop("ended", "the task has ended, with %s", t.Failure.Code)
 	default:
-		return &problem{http.StatusConflict, "ended", "the task has ended" + stop}
+		return stop("ended", "the task has ended")
 	}
 }

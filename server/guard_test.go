@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/storagetest"
@@ -42,8 +40,8 @@ func TestReadinessSaysNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []listenFlags{{address: "127.0.0.1:8083"}, {address: "0.0.0.0:8083", keys: file}} {
-		d, err := at.access(hclog.NewNullLogger())
+	for _, at := range []Options{{}, {Address: "0.0.0.0:8083", Keys: file}} {
+		s, err := New(at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,10 +49,10 @@ func TestReadinessSaysNoMore(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/readyz", http.NoBody)
 			r.Header.Set("Authorization", header)
 			w := httptest.NewRecorder()
-			d.guard(hclog.NewNullLogger(), readiness(c, d)).ServeHTTP(w, r)
+			s.Guard(s.Ready(c.Ready)).ServeHTTP(w, r)
 			told := strings.Contains(w.Body.String(), "idle")
-			if w.Code != http.StatusServiceUnavailable || told != (at.keys != "" && strings.HasSuffix(header, rightKey)) || !told && w.Body.String() != "not ready\n" {
-				t.Errorf("at %s with %q: %d %s", at.address, header, w.Code, w.Body)
+			if w.Code != http.StatusServiceUnavailable || told != (at.Keys != "" && strings.HasSuffix(header, rightKey)) || !told && w.Body.String() != "not ready\n" {
+				t.Errorf("at %s with %q: %d %s", at.Address, header, w.Code, w.Body)
 			}
 		}
 	}
@@ -90,18 +88,17 @@ func certificate(t *testing.T) (cert, key string) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)
-	flags := listenFlags{address: "localhost:0", cert: cert, certKey: key}
-	d, err := flags.access(hclog.NewNullLogger())
+	s, err := New(Options{Cert: cert, CertKey: key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", d.address)
+	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := d.server(hclog.NewNullLogger(), http.HandlerFunc(echo))
+	server := s.serving(http.HandlerFunc(echo))
 	served := make(chan error)
-	go func() { served <- server.Serve(tls.NewListener(newConnections(plain, 10, true), d.tls)) }()
+	go func() { served <- server.Serve(tls.NewListener(newConnections(plain, 10, true), s.tls)) }()
 	dial := func() *visit {
 		t.Helper()
 		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2", "http/1.1"}}}

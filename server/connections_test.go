@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -49,9 +49,10 @@ func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial fu
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
-		server := (&access{local: true}).server(hclog.NewNullLogger(), answers)
+		s := &Server{local: true, log: hclog.NewNullLogger()}
+		s.http = s.serving(answers)
 		served := make(chan error)
-		go func() { served <- server.Serve(newConnections(p, most, false)) }()
+		go func() { served <- s.http.Serve(newConnections(p, most, false)) }()
 		var all []net.Conn
 		f(func() *visit {
 			client, at := net.Pipe()
@@ -62,7 +63,7 @@ func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial fu
 		for _, conn := range all {
 			_ = conn.Close() // the server may have
 		}
-		if err := hangUp(t.Context(), server); err != nil {
+		if err := s.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
@@ -129,7 +130,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	case "/panics":
 		panic("oh")
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -260,10 +261,10 @@ func TestBodiesBounded(t *testing.T) {
 		chunked := "POST /post HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 		dial().send("%s3\r\nabc\r\n0\r\n\r\n", chunked).wants(200, "/post3")
 		long := dial()
-		go long.send("%s%x\r\n%s\r\n", chunked, maxBody+1, strings.Repeat("x", maxBody+1))
+		go long.send("%s%x\r\n%s\r\n", chunked, MaxBody+1, strings.Repeat("x", MaxBody+1))
 		long.wants(http.StatusRequestEntityTooLarge, "too large")
 		dial().send("%s", chunked).wants(http.StatusRequestTimeout, "timeout")
-		dial().send("%s", post(maxBody+1, "Expect: 100-continue\r\n")).wants(http.StatusRequestEntityTooLarge, "at most")
+		dial().send("%s", post(MaxBody+1, "Expect: 100-continue\r\n")).wants(http.StatusRequestEntityTooLarge, "at most")
 	})
 	serveLocal(t, 100, func(w http.ResponseWriter, r *http.Request) { // whose store does not answer
 		_, err := io.ReadAll(r.Body)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package server
 
 import (
 	"net/http"
@@ -85,8 +85,7 @@ func TestKeysNeverWait(t *testing.T) {
 // TestEndlessCertificate: a certificate or its key that has no end is refused.
 func TestEndlessCertificate(t *testing.T) {
 	t.Parallel()
-	f := listenFlags{address: defaultListen, cert: "/dev/zero", certKey: "/dev/zero"}
-	if _, err := f.access(hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "/dev/zero is larger than") {
+	if _, err := New(Options{Cert: "/dev/zero", CertKey: "/dev/zero"}); err == nil || !strings.Contains(err.Error(), "/dev/zero is larger than") {
 		t.Errorf("it says %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package metrics
 
 import (
 	"context"
@@ -61,9 +61,9 @@ func TestMetrics(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	m := newMetrics(store)
-	c, err := conductor.New(&measured{store, m}, conductor.NewCatalog().Add(1, metricFlow()),
-		conductor.WithEngine(engine.WithObserver(m.observe)), conductor.WithSlots(1))
+	m := New(store)
+	c, err := conductor.New(m.Store(), conductor.NewCatalog().Add(1, metricFlow()),
+		conductor.WithEngine(engine.WithObserver(m.Observe)), conductor.WithSlots(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,10 +197,10 @@ func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 }
 
 // scraped returns what is counted, but for sums and buckets.
-func scraped(t *testing.T, m *metrics) map[string]float64 {
+func scraped(t *testing.T, m *Metrics) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
-	m.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
 	got := map[string]float64{}
 	for line := range strings.Lines(w.Body.String()) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
@@ -229,8 +229,8 @@ func TestLargestRun(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	m := newMetrics(file)
-	store := &measured{file, m}
+	m := New(file)
+	store := m.Store()
 	var claims []storage.Claim
 	for i, bytes := range []int64{10, 5 << 30, 0} {
 		claim, _, err := storage.ClaimNew(storage.Run{ID: fmt.Sprint(i)})
@@ -270,8 +270,8 @@ func TestMetricsOfStolen(t *testing.T) {
 			}
 		}()
 	}
-	m := newMetrics(stores[0])
-	s := &measured{stores[0], m}
+	m := New(stores[0])
+	s := m.Store()
 	if err := s.Create(t.Context(), storage.Run{ID: "a", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestMetricsWithoutStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMetrics(store)
+	m := New(store)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/regularfile"
 )
 
@@ -29,8 +31,8 @@ const (
 // in no longer than that.
 const keysAge = time.Second
 
-// purposes are what a key may be for: the first word of the paths that it opens.
-var purposes = []string{"events", "metrics", "tasks"}
+// Purposes returns what a key may be for: the first word of the paths that it opens.
+func Purposes() []string { return []string{"events", "metrics", "tasks"} }
 
 // A holder is who has a key.
 type holder struct {
@@ -67,11 +69,11 @@ type keyring struct {
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, usagef("--keys: %w", err)
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, usagef("--keys: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("keys: %w", errors.Join(err, f.Close()))
 	}
 	all, err := readKeys(f)
 	if err != nil {
@@ -120,7 +122,7 @@ func (k *keyring) of(r *http.Request) *holder {
 func (k *keyring) read() (keys, error) {
 	f, err := regularfile.OpenNamed(k.file)
 	if err != nil {
-		return nil, usagef("--keys: %w", err)
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	return readKeys(f)
 }
@@ -130,14 +132,14 @@ func readKeys(f *os.File) (keys, error) {
 	defer func() { _ = f.Close() }() // nothing was written
 	info, err := f.Stat()
 	if err != nil {
-		return nil, usagef("--keys: %w", err)
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if info.Mode().Perm()&othersOf(info) != 0 {
-		return nil, usagef("--keys %s: others than its owner may read it: chmod 600 %s", f.Name(), f.Name())
+		return nil, fmt.Errorf("keys %s: others than its owner may read it: chmod 600 %s", f.Name(), f.Name())
 	}
-	text, err := readAll(f, maxSecretFile)
+	text, err := limitedfile.ReadOpen(f, maxSecretFile)
 	if err != nil {
-		return nil, usagef("--keys: %w", err)
+		return nil, fmt.Errorf("keys: %w", err)
 	}
 	return parseKeys(f.Name(), text)
 }
@@ -150,30 +152,30 @@ func parseKeys(file string, text []byte) (keys, error) {
 			continue
 		}
 		if len(words) == 1 {
-			return nil, usagef("--keys %s:%d: want a name and a key, and what it is for if not for all", file, n)
+			return nil, fmt.Errorf("keys %s:%d: want a name and a key, and what it is for if not for all", file, n)
 		}
 		name, key, only := words[0], words[1], words[2:]
-		unknown := slices.IndexFunc(only, func(word string) bool { return !slices.Contains(purposes, word) })
+		unknown := slices.IndexFunc(only, func(word string) bool { return !slices.Contains(Purposes(), word) })
 		switch {
 		case len(key) < leastKey:
-			return nil, usagef("--keys %s:%d: the key of %s is shorter than %d characters: make one with openssl rand -hex 32", file, n, name, leastKey)
+			return nil, fmt.Errorf("keys %s:%d: the key of %s is shorter than %d characters: make one with openssl rand -hex 32", file, n, name, leastKey)
 		case unknown >= 0:
-			return nil, usagef("--keys %s:%d: the key of %s is for %s, which is not known (use %s, or nothing for all)",
-				file, n, name, only[unknown], strings.Join(purposes, ", "))
+			return nil, fmt.Errorf("keys %s:%d: the key of %s is for %s, which is not known (use %s, or nothing for all)",
+				file, n, name, only[unknown], strings.Join(Purposes(), ", "))
 		case len(all) == maxKeys:
-			return nil, usagef("--keys %s:%d: there are more than %d", file, n, maxKeys)
+			return nil, fmt.Errorf("keys %s:%d: there are more than %d", file, n, maxKeys)
 		}
 		hash := sha256.Sum256([]byte(key))
 		if other, twice := all[hash]; twice { // or the one might open what the other does not
-			return nil, usagef("--keys %s:%d: %s and %s have the same key", file, n, other.name, name)
+			return nil, fmt.Errorf("keys %s:%d: %s and %s have the same key", file, n, other.name, name)
 		}
 		all[hash] = holder{name, only}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usagef("--keys %s: %w", file, err)
+		return nil, fmt.Errorf("keys %s: %w", file, err)
 	}
 	if len(all) == 0 {
-		return nil, usagef("--keys %s: there are none in it: write a name and a key on each line", file)
+		return nil, fmt.Errorf("keys %s: there are none in it: write a name and a key on each line", file)
 	}
 	return all, nil
 }

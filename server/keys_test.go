@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"errors"
@@ -28,11 +28,11 @@ func TestDoor(t *testing.T) {
 	if err := os.WriteFile(file, []byte("prometheus "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	home := listenFlags{address: "127.0.0.1:8083"}
-	kept := listenFlags{address: "localhost:8083", keys: file}
-	public := listenFlags{address: "0.0.0.0:8083", keys: file, hosts: []string{"ebb.example.org"}}
+	home := Options{}
+	kept := Options{Address: "localhost:8083", Keys: file}
+	public := Options{Address: "0.0.0.0:8083", Keys: file, Hosts: []string{"ebb.example.org"}}
 	for _, c := range []struct {
-		at     listenFlags
+		at     Options
 		url    string
 		header string // "Name: value"
 		want   int
@@ -65,7 +65,7 @@ func TestDoor(t *testing.T) {
 		{public, "http://10.0.0.1:8083/readyz", "", http.StatusOK},
 		{public, "http://10.0.0.1:8083/livez/../metrics", "", http.StatusUnauthorized},
 	} {
-		d, err := c.at.access(hclog.NewNullLogger())
+		s, err := New(c.at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +74,9 @@ func TestDoor(t *testing.T) {
 			r.Header.Set(name, value)
 		}
 		w := httptest.NewRecorder()
-		d.guard(hclog.NewNullLogger(), http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		s.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if w.Code != c.want {
-			t.Errorf("%s of %s with %q: %d %s, want %d", c.url, c.at.address, c.header, w.Code, w.Body, c.want)
+			t.Errorf("%s of %s with %q: %d %s, want %d", c.url, c.at.Address, c.header, w.Code, w.Body, c.want)
 		}
 		if strings.Contains(w.Body.String(), wrongKey) {
 			t.Errorf("the answer has the key in it: %s", w.Body)

@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -60,8 +60,8 @@ func (b *boundedBody) Close() error {
 // count: the number of requests at work bounds them. While admit waits, it cuts off a body
 // that has not arrived for bodyGrace.
 func (cs *connections) admit(ctx context.Context, c *connection, size int64) error {
-	if size < 0 || size > maxBody {
-		size = maxBody
+	if size < 0 || size > MaxBody {
+		size = MaxBody
 	}
 	c.move(stageBody)
 	if size <= smallBody {

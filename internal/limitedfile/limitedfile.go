@@ -1,0 +1,41 @@
+// Package limitedfile reads files that a user names. One that is larger than a limit is refused without being read in
+// full, for a name may stand for something endless. The errors name the file.
+package limitedfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Read returns the text of a file of up to limit bytes.
+func Read(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, Unreadable(name, err)
+	}
+	text, err := ReadOpen(f, limit)
+	return text, errors.Join(err, f.Close())
+}
+
+// ReadOpen returns the text of an open file.
+func ReadOpen(f *os.File, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, Unreadable(f.Name(), err)
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", f.Name(), limit)
+	}
+	return text, nil
+}
+
+// Unreadable says which file could not be read, and why, in the user's words.
+func Unreadable(name string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return fmt.Errorf("%s cannot be read: %w", name, err)
+}

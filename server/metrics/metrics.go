@@ -1,0 +1,155 @@
+package metrics
+
+import (
+	"net/http"
+	"regexp"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// Metrics count what a process does. Nothing is labelled by run.
+type Metrics struct {
+	store       *sqlstore.Store
+	registry    *prometheus.Registry
+	runs        *prometheus.CounterVec
+	atoms       *prometheus.HistogramVec
+	retries     *prometheus.CounterVec
+	claims      *prometheus.CounterVec
+	lost        prometheus.Counter
+	checkpoints prometheus.Histogram
+	fenced      prometheus.Counter
+	written     prometheus.Histogram
+	sizes       sizes
+
+	mu    sync.Mutex
+	names map[string]bool // of atoms, as they are told of
+}
+
+// New returns metrics of a process that uses a store.
+func New(store *sqlstore.Store) *Metrics {
+	count := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	m := &Metrics{
+		store:    store,
+		registry: prometheus.NewRegistry(),
+		runs:     count("ebb_runs_total", "Runs that came to rest in a state while this process drove them.", "flow", "state"),
+		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ebb_atom_seconds", Help: "How long attempts of atoms took, by what was done and how they ended.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
+		}, []string{"flow", "atom", "op", "state"}),
+		retries: count("ebb_atom_retries_total", "Attempts of atoms that failed and are made again.", "flow"),
+		claims:  count("ebb_claims_total", "Jobs that this process claimed, and looks for some that found none or failed.", "result"),
+		lost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ebb_claim_lost_total", Help: "Claims of jobs that this process had, and that were another's when it used them.",
+		}),
+		checkpoints: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ebb_checkpoint_seconds", Help: "How long commits of steps of runs took.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16), //nolint:mnd // 0.1 ms to 3 s
+		}),
+		fenced: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ebb_fenced_writes_total", Help: "Writes that were refused, as the run had another owner by then.",
+		}),
+		written: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "ebb_run_written_bytes", Help: "How many bytes of history and payloads runs had written when they ended.",
+			Buckets: prometheus.ExponentialBuckets(1<<10, 8, 9), //nolint:mnd // 1 KiB to 16 GiB
+		}),
+		names: map[string]bool{},
+		sizes: sizes{of: map[string]int64{}},
+	}
+	for _, result := range []string{claimedResult, noneResult, errorResult} {
+		m.claims.WithLabelValues(result)
+	}
+	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
+	}
+	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written,
+		&boardCollector{store: store}, &suspectCollector{store},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "ebb_largest_run_bytes", Help: "How many bytes the run has written that has written most of those that this process drives.",
+		}, m.sizes.largest),
+		of("ebb_notify_received_total", "Times that another process told this one that something came.", func(c sqlstore.Counts) int64 { return c.Told }),
+		of("ebb_poll_found_total", "Jobs that were claimed without anybody having told of them: many where notifications do not arrive.",
+			func(c sqlstore.Counts) int64 { return c.Found }),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// The results of looks for jobs.
+const (
+	claimedResult = "claimed"
+	noneResult    = "none"
+	errorResult   = "error"
+)
+
+// maxNames bounds how many atoms are told apart; the others are told of together.
+const maxNames = 500
+
+var repeated = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
+
+// name returns an atom's name without its iterations and visits, of which there may
+// be any number.
+func (m *Metrics) name(path string) string {
+	name := repeated.ReplaceAllString(path, "")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.names[name] {
+		if len(m.names) == maxNames {
+			return "(other)"
+		}
+		m.names[name] = true
+	}
+	return name
+}
+
+// maxScrapes is how many may ask for the metrics at once: each answer is large.
+const maxScrapes = 10
+
+// Handler answers with what was counted, for Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	// What cannot be counted while the database does not answer keeps nothing else back.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
+}
+
+// Observe counts what an engine tells of. It is for [engine.WithObserver].
+func (m *Metrics) Observe(ev engine.Event) {
+	switch {
+	case ev.Kind == engine.FlowChanged && rests(ev.To):
+		m.runs.WithLabelValues(ev.Flow, ev.To).Inc()
+	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:
+	case ev.To == states.TaskRetrying.String():
+		m.retries.WithLabelValues(ev.Flow).Inc()
+	default:
+		if op := operation(ev.To); op != "" {
+			m.atoms.WithLabelValues(ev.Flow, m.name(ev.Path), op, ev.To).Observe(ev.Duration.Seconds())
+		}
+	}
+}
+
+// rests reports whether a run in a state has come to rest.
+func rests(state string) bool {
+	switch state {
+	case states.FlowSuccess.String(), states.FlowFailure.String(), states.FlowReverted.String(), states.FlowSuspended.String():
+		return true
+	}
+	return false
+}
+
+// operation returns what an atom has ended that is in that state now.
+func operation(state string) string {
+	switch state {
+	case states.TaskSuccess.String(), states.TaskFailure.String():
+		return "execute"
+	case states.TaskReverted.String(), states.TaskRevertFailure.String():
+		return "revert"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// A Problem is an answer that is not what was asked for. It is sent as JSON.
+type Problem struct {
+	Status int    `json:"-"`     // of HTTP
+	Code   string `json:"error"` // for programs
+	Text   string `json:"message"`
+}
+
+// Error returns the text.
+func (p *Problem) Error() string { return p.Text }
+
+// Answer answers a request with the problem. A client that is refused only for now is told to ask again in a second.
+func (p *Problem) Answer(w http.ResponseWriter) {
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // who asked may have gone
+}
