@@ -94,7 +94,7 @@ func alters(t *testing.T, left int, fails bool) bool {
 	if !errors.Is(err, errDied) {
 		return false
 	}
-	before, err := store.Atoms(t.Context(), "r")
+	before, err := store.Atoms(t.Context(), "r", storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func alters(t *testing.T, left int, fails bool) bool {
 	if is != fails || !fails && err != nil {
 		t.Fatalf("after %d commits it ended with %v, %v", left, err, reverted)
 	}
-	after, err := second.Store().Atoms(t.Context(), "r")
+	after, err := second.Store().Atoms(t.Context(), "r", storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

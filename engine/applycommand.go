@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -26,21 +27,24 @@ func (d *driver) refuse(o *Command) error {
 			err = d.onTop(o.path)
 		}
 	}
-	if _, broken := errors.AsType[*StoreError](err); err == nil || broken {
+	if err == nil || notOfRun(err) {
 		return err
 	}
 	return fmt.Errorf("%w: run %q: %w", ErrRefused, d.claim.Run, err)
 }
 
+// notOfRun reports whether an error says nothing about the run: the store failed, or the
+// process is to stop.
+func notOfRun(err error) bool {
+	_, broken := errors.AsType[*StoreError](err)
+	return broken || errors.Is(err, ErrStopped)
+}
+
 // onStack returns an error unless the path is one of those that can be undone.
 func (d *driver) onStack(path string) error {
-	undos, err := d.undoStack(0)
-	if err != nil {
-		return err
-	}
-	for _, u := range undos {
-		if u.Path == path {
-			return nil
+	for u, err := range d.undoStack(0) {
+		if err != nil || u.Path == path {
+			return err
 		}
 	}
 	return fmt.Errorf("%q is not among what was done and can be undone", path)
@@ -48,17 +52,28 @@ func (d *driver) onStack(path string) error {
 
 // onTop returns an error unless the path is the one that is to be undone next.
 func (d *driver) onTop(path string) error {
-	undos, err := d.undoStack(1)
-	if err != nil || len(undos) == 0 || undos[0].Path == path {
-		return err
+	for u, err := range d.undoStack(0) {
+		if err != nil || u.Path == path {
+			return err
+		}
+		return fmt.Errorf("the undoing did not come to a stop at %q, but at %q", path, u.Path)
 	}
-	return fmt.Errorf("the undoing did not come to a stop at %q, but at %q", path, undos[0].Path)
+	return nil
 }
 
-// undoStack returns up to limit entries of the undo stack from the top; 0 is all.
-func (d *driver) undoStack(limit int) ([]storage.Undo, error) {
-	undos, err := d.e.store.Undos(d.storing, d.claim.Run, limit)
-	return undos, wrapStore(d.claim.Run, err)
+// undoStack reads the stored undo stack from below an entry on, or with 0 from the top, down.
+// It ends with the process, under ErrStopped.
+func (d *driver) undoStack(below int64) iter.Seq2[storage.Undo, error] {
+	return func(yield func(storage.Undo, error) bool) {
+		for u, err := range storage.EachUndo(d.ctx, d.e.store, d.claim.Run, below) {
+			if err = wrapStore(d.claim.Run, err); d.ctx.Err() != nil {
+				err = ErrStopped
+			}
+			if !yield(u, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // of returns the command in the form that the scheduler takes.
@@ -99,7 +114,7 @@ func commandOf(l *storage.Message) (o Command, ok bool) {
 // apply it. If the run does not allow the command, accept drops it.
 func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
 	if err := d.refuse(o); err != nil {
-		if _, broken := errors.AsType[*StoreError](err); broken {
+		if notOfRun(err) {
 			return so, false, err
 		}
 		d.e.log.Warn("command refused", "run", d.claim.Run, "command", o.kind, "error", err)

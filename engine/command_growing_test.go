@@ -121,7 +121,7 @@ func TestUndoGrowing(t *testing.T) {
 			}
 		}
 		s.took()
-		undone, err := eng.Preview(t.Context(), "part", engine.RevertTo("P[0]/B"))
+		undone, err := previewed(t, eng, "part", engine.RevertTo("P[0]/B"))
 		if err != nil {
 			t.Fatal(err)
 		}

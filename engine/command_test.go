@@ -205,7 +205,7 @@ func TestRevertTo(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.took()
-		undone, err := eng.Preview(t.Context(), "r", engine.RevertTo("a"))
+		undone, err := previewed(t, eng, "r", engine.RevertTo("a"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 	if err != nil {
 		t.Fatal(err)
 	}
-	atoms, err := store.Atoms(t.Context(), "r")
+	atoms, err := store.Atoms(t.Context(), "r", storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

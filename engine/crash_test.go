@@ -254,7 +254,7 @@ func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints
 		end.left = append(end.left, key)
 	}
 	end.states = map[string]string{}
-	atoms, err := records.Atoms(t.Context(), "r")
+	atoms, err := records.Atoms(t.Context(), "r", storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints
 func succeeded(t *testing.T, s storage.Store) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	atoms, err := s.Atoms(t.Context(), "r")
+	atoms, err := s.Atoms(t.Context(), "r", storage.AtomQuery{})
 	if errors.Is(err, storage.ErrNotFound) {
 		return out
 	}

@@ -31,19 +31,18 @@ func childID(run, path string, attempt int, child *flow.Child) string {
 func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
 	var open []string
 	for todo := []string{run}; len(todo) > 0; todo = todo[1:] {
-		atoms, err := e.store.Atoms(ctx, todo[0])
-		if err != nil {
-			return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
-		}
-		for i := range atoms {
+		for a, err := range storage.EachAtom(ctx, e.store, todo[0], storage.AtomQuery{}) {
+			if err != nil {
+				return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
+			}
 			var spec flow.Spec
-			if atoms[i].Kind != storage.KindRun || atoms[i].Spec.Decode(&spec) != nil || spec.Child == nil {
+			if a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || spec.Child == nil {
 				continue
 			}
-			if !spec.Child.Detached && (atoms[i].State == states.TaskRunning || atoms[i].State == states.TaskReverting) {
+			if !spec.Child.Detached && (a.State == states.TaskRunning || a.State == states.TaskReverting) {
 				continue // its end is waited for
 			}
-			id := childID(todo[0], atoms[i].Path, atoms[i].Attempt, spec.Child)
+			id := childID(todo[0], a.Path, a.Attempt, spec.Child)
 			child, err := e.store.Run(ctx, id)
 			switch {
 			case errors.Is(err, storage.ErrNotFound) || err == nil && child.Parent != todo[0]:

@@ -50,7 +50,7 @@ type driver struct {
 	earlier   map[string]attempt         // of grown atoms that were loaded, by path, until they are met
 	broken    atomic.Pointer[StoreError] // what the store said when it failed an atom
 	undos     int64
-	stack     []storage.Undo // top of the undo stack, as far as it was read
+	stack     []storage.Undo // a page of the undo stack, newest first
 
 	calls      executor.Executor
 	here       atomic.Pointer[executor.Call] // what the goroutine that drives is in the middle of

@@ -46,7 +46,7 @@ func TestStatesAreAtoms(t *testing.T) {
 	if got := res.Output().String(); got != `["two","three"]` {
 		t.Errorf("output %s", got)
 	}
-	atoms, err := eng.Store().Atoms(t.Context(), "r")
+	atoms, err := eng.Store().Atoms(t.Context(), "r", storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +355,7 @@ func TestStop(t *testing.T) {
 			if _, err := eng.Run(ctx, "r"); !errors.Is(err, engine.ErrStopped) {
 				t.Fatalf("got %v; want it stopped", err)
 			}
-			atoms, err := store.Atoms(t.Context(), "r")
+			atoms, err := store.Atoms(t.Context(), "r", storage.AtomQuery{})
 			if err != nil || len(atoms) != 1 || atoms[0].State != states.TaskRunning {
 				t.Errorf("left behind: %v (%v); want the atom RUNNING", atoms, err)
 			}

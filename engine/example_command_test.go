@@ -66,12 +66,14 @@ func ExampleEngine_Preview() {
 	if _, err := eng.Run(ctx, "sale-1"); err != nil {
 		panic(err)
 	}
-	fmt.Println(eng.Preview(ctx, "sale-1", engine.RevertTo("charge")))
+	for path, err := range eng.Preview(ctx, "sale-1", engine.RevertTo("charge")) {
+		fmt.Println("would revert:", path, err)
+	}
 	// Output:
 	// reserve
 	// charge 50
 	// ship
-	// [ship] <nil>
+	// would revert: ship <nil>
 }
 
 // A sale that failed, and was undone, goes forward again with another price.

@@ -38,7 +38,7 @@ func explain(ctx context.Context, store storage.Reader, plans []*flow.Plan, id s
 		return "", nil
 	}
 	x := explanation{run: &run, atoms: map[string]*storage.Atom{}}
-	if x.list, err = store.Atoms(ctx, id); err != nil {
+	if x.list, err = store.Atoms(ctx, id, storage.AtomQuery{}); err != nil {
 		return "", wrapStore(id, err)
 	}
 	for i := range x.list {

@@ -15,7 +15,7 @@ func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler,
 	if err != nil {
 		return nil, err
 	}
-	atoms, err := e.store.Atoms(ctx, id)
+	atoms, err := e.store.Atoms(ctx, id, storage.AtomQuery{})
 	if err != nil {
 		return nil, err
 	}

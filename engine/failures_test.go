@@ -61,7 +61,7 @@ func storedBytes(t *testing.T, store storage.Store, id string) (n int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	atoms, err := store.Atoms(t.Context(), id)
+	atoms, err := store.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"context"
-	"slices"
+	"iter"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -10,25 +10,45 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Preview returns the paths of the atoms that a command would revert, in the order
-// of reverting, if every revert succeeds. Preview changes nothing. If the run does
-// not allow the command, Preview returns an error that wraps [ErrRefused]. If a
-// process drives the run, Preview returns what the command would revert if it
-// arrived now.
-func (e *Engine) Preview(ctx context.Context, id string, o Command) ([]string, error) {
+// Preview yields the paths of the atoms that a command would revert, in the order
+// of reverting, if every revert succeeds. They may be many: Preview reads them page by
+// page, as far as the caller wants them. It changes nothing. If the run does not allow
+// the command, Preview yields an error that wraps [ErrRefused]; if ctx ends, [ErrStopped];
+// it ends with an error. If a process drives the run, Preview yields what the command
+// would revert if it arrived now.
+func (e *Engine) Preview(ctx context.Context, id string, o Command) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := e.preview(ctx, id, &o, func(path string) bool { return yield(path, nil) })
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			yield("", ErrStopped)
+		default:
+			yield("", err)
+		}
+	}
+}
+
+// preview is Preview until tell returns false.
+func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(path string) bool) error {
 	d, live, err := e.look(ctx, id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer d.release()
-	if err := d.refuse(&o); err != nil {
-		return nil, err
+	if err := d.refuse(o); err != nil {
+		return err
 	}
 	if d.grows() {
-		return d.previewStack(&o, live)
+		return d.previewStack(o, live, tell)
 	}
 	so := o.of(0)
-	return d.previewPlan(&so), nil
+	for _, path := range d.previewPlan(&so) { // at most all atoms of the plan
+		if !tell(path) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // look loads a run for looking at it, and returns its live atoms, too.
@@ -37,7 +57,7 @@ func (e *Engine) look(ctx context.Context, id string) (*driver, []storage.Atom, 
 	if err != nil {
 		return nil, nil, wrapStore(id, err)
 	}
-	atoms, err := e.store.Atoms(ctx, id)
+	atoms, err := e.store.Atoms(ctx, id, storage.AtomQuery{Live: true})
 	if err != nil {
 		return nil, nil, wrapStore(id, err)
 	}
@@ -45,7 +65,6 @@ func (e *Engine) look(ctx context.Context, id string) (*driver, []storage.Atom, 
 	if err != nil {
 		return nil, nil, err
 	}
-	atoms = slices.DeleteFunc(atoms, func(a storage.Atom) bool { return !a.Live })
 	d, err := e.driver(ctx, plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms})
 	return d, atoms, err
 }
@@ -86,61 +105,86 @@ func (d *driver) previewPlan(o *scheduler.OperatorCommand) []string {
 	return undone
 }
 
-// previewStack lists what executes and can be undone, then the entries of the undo
+// previewStack tells what executes and can be undone, then the entries of the undo
 // stack, down to the entry that the command names.
-func (d *driver) previewStack(o *Command, live []storage.Atom) ([]string, error) {
+func (d *driver) previewStack(o *Command, live []storage.Atom, tell func(path string) bool) error {
 	if o.kind == messageCancel && !o.body.Undo {
-		return nil, nil
+		return nil
 	}
-	var undone []string
 	for i := range live {
 		l, err := d.loaded(&live[i])
 		if err != nil {
-			return nil, wrapStore(d.claim.Run, err)
+			return wrapStore(d.claim.Run, err)
 		}
-		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 {
-			undone = append(undone, l.Path)
+		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(l.Path) {
+			return nil
 		}
 	}
-	undos, err := d.undoStack(0)
-	if err != nil {
-		return nil, err
-	}
+	below := d.undos + 1
 	if o.kind == messageSkip {
-		undos = undos[1:]
+		below--
 	}
-	for _, u := range undos {
-		if o.kind == messageRevertTo && u.Path == o.path {
-			break
+	for below > 1 {
+		page, err := d.stackBelow(below)
+		if err != nil || len(page) == 0 {
+			return err
 		}
-		if u.N > 1 && d.head.Undo == storage.UndoNone { // it can be neither
-			undone = append(undone, u.Path)
-			continue
-		}
-		stays, gone, err := d.stays(u)
+		standing, err := d.standing(page)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if stays {
-			break
+		for _, u := range page {
+			if o.kind == messageRevertTo && u.Path == o.path || standing[u.Path] == stays {
+				return nil
+			}
+			if standing[u.Path] != gone && !tell(u.Path) {
+				return nil
+			}
 		}
-		if !gone {
-			undone = append(undone, u.Path)
-		}
+		below = page[len(page)-1].N
 	}
-	return undone, nil
+	return nil
 }
 
-// stays reports whether an entry of the undo stack is a point of no return, which
-// can only be at the bottom, and whether it is undone already.
-func (d *driver) stays(u storage.Undo) (stays, gone bool, err error) {
-	a, err := d.e.store.Atom(d.storing, d.claim.Run, u.Path)
-	if err != nil {
-		return false, false, wrapStore(d.claim.Run, err)
+// stackBelow returns a page of the stored undo stack.
+func (d *driver) stackBelow(below int64) ([]storage.Undo, error) {
+	page, err := d.e.store.Undos(d.ctx, d.claim.Run, below, stackPage)
+	return page, wrapStore(d.claim.Run, err)
+}
+
+// How an entry of the undo stack stands that is not simply undone.
+type standing uint8
+
+const (
+	undoable standing = iota
+	stays             // a point of no return, which can only be at the bottom
+	gone              // undone already
+)
+
+// standing returns how the entries of a page stand that may stay, or be gone: it leaves
+// out what is undoable.
+func (d *driver) standing(page []storage.Undo) (map[string]standing, error) {
+	var paths []string
+	for _, u := range page {
+		if u.N == 1 || d.head.Undo != storage.UndoNone {
+			paths = append(paths, u.Path)
+		}
 	}
-	l, err := d.loaded(&a)
+	found, err := d.e.store.AtomsAt(d.ctx, d.claim.Run, paths...)
 	if err != nil {
-		return false, false, wrapStore(d.claim.Run, err)
+		return nil, wrapStore(d.claim.Run, err)
 	}
-	return l.Spec.Pivot && l.Rec.State == states.TaskSuccess, l.Rec.State == states.TaskReverted, nil
+	how := map[string]standing{}
+	for i := range found {
+		l, err := d.loaded(&found[i])
+		switch {
+		case err != nil:
+			return nil, wrapStore(d.claim.Run, err)
+		case l.Rec.State == states.TaskReverted:
+			how[l.Path] = gone
+		case l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess:
+			how[l.Path] = stays
+		}
+	}
+	return how, nil
 }

@@ -60,12 +60,12 @@ func TestPreviewGrowing(t *testing.T) {
 			{engine.RevertTo("c"), []string{"e", "d"}},
 			{engine.Abandon(""), nil},
 		} {
-			undone, err := eng.Preview(t.Context(), "r", test.o)
+			undone, err := previewed(t, eng, "r", test.o)
 			if diff := cmp.Diff(test.want, undone); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		}
-		if _, err := eng.Preview(t.Context(), "r", engine.RevertTo("a")); !errors.Is(err, engine.ErrRefused) {
+		if _, err := previewed(t, eng, "r", engine.RevertTo("a")); !errors.Is(err, engine.ErrRefused) {
 			t.Errorf("before the point of no return: %v", err)
 		}
 		s.took()
@@ -74,6 +74,18 @@ func TestPreviewGrowing(t *testing.T) {
 		synctest.Wait()
 		wantActs(t, s, "undo e", "undo d done", "undo c done")
 	})
+}
+
+// previewed collects what a command would revert.
+func previewed(t *testing.T, eng *engine.Engine, id string, o engine.Command) (undone []string, err error) {
+	t.Helper()
+	for path, err := range eng.Preview(t.Context(), id, o) {
+		if err != nil {
+			return undone, err
+		}
+		undone = append(undone, path)
+	}
+	return undone, nil
 }
 
 // TestMendTheRightOne refuses to try again or skip what the undoing of a run did
@@ -91,7 +103,7 @@ func TestMendTheRightOne(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		undone, err := eng.Preview(t.Context(), "r", engine.Skip("P[0]/B"))
+		undone, err := previewed(t, eng, "r", engine.Skip("P[0]/B"))
 		if diff := cmp.Diff([]string{"A"}, undone); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}

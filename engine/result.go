@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -43,15 +44,9 @@ func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption)
 	if err != nil {
 		return nil, err
 	}
-	atoms, err := e.store.Atoms(ctx, run.ID)
-	if err != nil {
-		return nil, wrapStore(run.ID, err)
-	}
 	snap := &storage.Snapshot{Run: *run}
-	for _, a := range atoms {
-		if plan.Index(a.Path) >= 0 {
-			snap.Atoms = append(snap.Atoms, a)
-		}
+	if snap.Atoms, err = e.planAtoms(ctx, run.ID, plan); err != nil {
+		return nil, err
 	}
 	d, err := e.driver(ctx, plan, storage.Claim{Run: run.ID}, snap)
 	if err != nil {
@@ -60,6 +55,23 @@ func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption)
 	d.release()
 	res := &Result{Run: *run, s: d.s}
 	return res, verdict(&res.Run, d.s.AllFailures())
+}
+
+// planAtoms returns the atoms of a run that are in its plan.
+func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (atoms []storage.Atom, err error) {
+	if grows(plan) { // its nodes, which may be very many, are not in the plan
+		atoms, err := e.store.AtomsAt(ctx, id, flow.GrowingPath)
+		return atoms, wrapStore(id, err)
+	}
+	for a, err := range storage.EachAtom(ctx, e.store, id, storage.AtomQuery{}) {
+		if err != nil {
+			return nil, wrapStore(id, err)
+		}
+		if plan.Index(a.Path) >= 0 {
+			atoms = append(atoms, a)
+		}
+	}
+	return atoms, nil
 }
 
 // result is what Run returns for a run it has driven to rest.

@@ -40,7 +40,7 @@ func TestDrain(t *testing.T) {
 				if err != nil || row.State != states.FlowRunning || row.Owner != "" || row.Due.IsZero() || row.Hold {
 					t.Errorf("the run is %+v (%v)", row, err)
 				}
-				atoms, err := eng.Store().Atoms(t.Context(), "r")
+				atoms, err := eng.Store().Atoms(t.Context(), "r", storage.AtomQuery{})
 				if got := atoms[0].Path + " " + atoms[0].State.String(); err != nil || got != tc.done {
 					t.Errorf("left %s, want %s (%v)", got, tc.done, err)
 				}

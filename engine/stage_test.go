@@ -107,7 +107,7 @@ func wantEnd(t *testing.T, res *engine.Result, state string, outcome storage.Out
 // wantStates compares the states of a run's atoms, each written "name STATE".
 func wantStates(t *testing.T, store storage.Store, run string, want ...string) {
 	t.Helper()
-	atoms, err := store.Atoms(t.Context(), run)
+	atoms, err := store.Atoms(t.Context(), run, storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 func recorded(t *testing.T, store storage.Store, id string) []any {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
-	atoms, errAtoms := store.Atoms(t.Context(), id)
+	atoms, errAtoms := store.Atoms(t.Context(), id, storage.AtomQuery{})
 	history, errHistory := store.History(t.Context(), id, 0, 0)
 	if err := errors.Join(err, errAtoms, errHistory); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -33,45 +34,59 @@ func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	return ev, nil
 }
 
-// find looks for the entry from the top of the stack down, and reads ever more of
-// it.
+// find looks for the entry from the top of the stack, or of the part of it that was not
+// looked through yet, down. It stops with the process.
 func (d *driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
-	for i := 0; ; i++ {
-		if i == len(d.stack) {
-			if more, err := d.readStack(); err != nil || !more {
-				return u, false, err
-			}
-		}
-		u = d.stack[i]
-		if part == nil {
-			return u, true, nil
-		}
-		if part.Below > 0 && u.N >= part.Below {
-			continue
+	if part == nil {
+		return d.under(d.undos + 1)
+	}
+	below := d.undos + 1
+	if part.Below > 0 {
+		below = min(below, part.Below)
+	}
+	for {
+		if u, found, err = d.under(below); !found || err != nil {
+			return u, false, err
 		}
 		if picked, last := part.Picks(u.Path); picked || last {
 			return u, picked, nil
 		}
+		below = u.N
 	}
 }
 
-// readStack reads further entries of the undo stack. It reports whether there are
-// any.
-func (d *driver) readStack() (bool, error) {
-	if had := len(d.stack); had > 0 && d.stack[had-1].N == 1 {
-		return false, nil
+// stackPage is how many entries of the undo stack are read at once.
+const stackPage = 64
+
+// under returns the entry of the undo stack right below a number, and whether there is one.
+// It reads a page of them where it was not read yet.
+func (d *driver) under(below int64) (u storage.Undo, found bool, err error) {
+	n := below - 1
+	if n < 1 {
+		return u, false, nil
+	}
+	if at := d.inStack(n); at >= 0 {
+		return d.stack[at], true, nil
+	}
+	if d.ctx.Err() != nil {
+		return u, false, ErrStopped
 	}
 	if err := d.flush(); err != nil { // what is read must be there
-		return false, err
+		return u, false, err
 	}
-	const least = 64
-	undos, err := d.e.store.Undos(d.storing, d.claim.Run, max(least, 2*len(d.stack)))
-	if err != nil {
-		return false, d.storeError(err)
+	if d.stack, err = d.e.store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {
+		return u, false, d.storeError(err)
 	}
-	more := len(undos) > len(d.stack)
-	d.stack = undos
-	return more, nil
+	at := d.inStack(n)
+	if at < 0 {
+		return u, false, d.storeError(fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
+	}
+	return d.stack[at], true, nil
+}
+
+// inStack returns where in the page that was read an entry is; -1 when it is not in it.
+func (d *driver) inStack(n int64) int {
+	return slices.IndexFunc(d.stack, func(u storage.Undo) bool { return u.N == n })
 }
 
 // changeStack changes the undo stack with the next commit.
@@ -85,9 +100,6 @@ func (d *driver) changeStack(cmd *scheduler.Command) {
 	case scheduler.PopUndo:
 		d.undos--
 		d.cp.Pop++
-		if len(d.stack) > 0 {
-			d.stack = d.stack[1:]
-		}
 	default: // all of it
 		d.cp.Pop += int(d.undos) - len(d.cp.Push)
 		d.cp.Push, d.undos, d.stack = d.cp.Push[:0], 0, nil

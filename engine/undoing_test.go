@@ -62,7 +62,7 @@ func TestUndoing(t *testing.T) {
 		if took := time.Since(begun); took != time.Hour {
 			t.Errorf("it took %v", took)
 		}
-		undone, err := eng.Preview(t.Context(), "r", engine.Cancel(""))
+		undone, err := previewed(t, eng, "r", engine.Cancel(""))
 		if err != nil || fmt.Sprint(undone) != "[d a]" {
 			t.Errorf("left to undo: %v, %v", undone, err)
 		}

@@ -1,13 +1,19 @@
 package storage
 
+import (
+	"maps"
+	"slices"
+)
+
 // memoryAtoms holds the records of a run's atoms, encoded, by path. A record that
 // is written again, as nearly all are, reuses the space of the one before it.
 type memoryAtoms struct {
 	places map[string]int32 // in rows
 	rows   [][]byte
-	free   []int32 // places of records that were forgotten
-	slab   []byte  // what is left of the memory that records are cut from
-	cut    int     // the size of the last slab
+	free   []int32  // places of records that were forgotten
+	sorted []string // paths, once they were listed and until one is added or forgotten
+	slab   []byte   // what is left of the memory that records are cut from
+	cut    int      // the size of the last slab
 }
 
 const (
@@ -43,6 +49,7 @@ func (m *memoryAtoms) add(path string) (at int32) {
 		m.rows = append(m.rows, nil)
 	}
 	m.places[path] = at
+	m.sorted = nil
 	return at
 }
 
@@ -75,7 +82,16 @@ func (m *memoryAtoms) find(path string) ([]byte, bool) {
 func (m *memoryAtoms) forget(path string) {
 	if at, there := m.places[path]; there {
 		delete(m.places, path)
+		m.sorted = nil
 		m.rows[at] = nil
 		m.free = append(m.free, at)
 	}
+}
+
+// paths returns the paths in their order.
+func (m *memoryAtoms) paths() []string {
+	if m.sorted == nil {
+		m.sorted = slices.Sorted(maps.Keys(m.places))
+	}
+	return m.sorted
 }

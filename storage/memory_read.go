@@ -95,8 +95,8 @@ func (q *RunQuery) matches(r *Run) bool {
 		(q.Due.IsZero() || r.Owner == "" && !r.Due.IsZero() && !r.Due.After(q.Due))
 }
 
-// Atoms returns all atoms of a run.
-func (m *MemoryStore) Atoms(ctx context.Context, run string) ([]Atom, error) {
+// Atoms returns the atoms of a run that a query selects.
+func (m *MemoryStore) Atoms(ctx context.Context, run string, q AtomQuery) ([]Atom, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (m *MemoryStore) Atoms(ctx context.Context, run string) ([]Atom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.listAtoms(true)
+	return r.listAtoms(q)
 }
 
 // Atom returns one atom of a run.
@@ -175,8 +175,8 @@ func (m *MemoryStore) History(ctx context.Context, run string, after int64, limi
 	return r.listHistory(after, limit)
 }
 
-// Undos returns the top of the undo stack.
-func (m *MemoryStore) Undos(ctx context.Context, run string, limit int) ([]Undo, error) {
+// Undos returns entries of the undo stack from below or from the top.
+func (m *MemoryStore) Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -186,7 +186,11 @@ func (m *MemoryStore) Undos(ctx context.Context, run string, limit int) ([]Undo,
 		return nil, err
 	}
 	var out []Undo
-	for i, path := range slices.Backward(r.undo) {
+	stack := r.undo
+	if below > 0 {
+		stack = stack[:min(below-1, int64(len(stack)))]
+	}
+	for i, path := range slices.Backward(stack) {
 		if len(out) == limit && limit > 0 {
 			break
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -101,21 +100,30 @@ func copyFailure(f *atom.Failure) *atom.Failure {
 	return &c
 }
 
-// listAtoms returns the atoms, ordered by path: all, or those that are live.
-func (r *memoryRun) listAtoms(all bool) ([]Atom, error) {
+// listAtoms returns the atoms that a query selects.
+func (r *memoryRun) listAtoms(q AtomQuery) ([]Atom, error) {
 	var out []Atom
-	for path, at := range r.atoms.places {
-		record := r.atoms.rows[at]
-		if !all && !isLive(record) {
+	paths := r.atoms.paths()
+	from := 0
+	if q.After != "" {
+		from, _ = slices.BinarySearch(paths, q.After+"\x00") // the next text there is
+	}
+	room := NewRoom(q.Limit)
+	for _, path := range paths[from:] {
+		record, _ := r.atoms.find(path)
+		if q.Live && !isLive(record) {
 			continue
 		}
-		a, err := DecodeAtom(path, record, r.payload)
+		if room.Full() {
+			break
+		}
+		a, err := DecodeAtom(path, record, room.Counting(r.payload))
 		if err != nil {
 			return nil, err
 		}
+		room.Take(len(record))
 		out = append(out, a)
 	}
-	slices.SortFunc(out, func(a, b Atom) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 
@@ -136,12 +144,9 @@ func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
 		i--
 	}
 	var out []Entry
-	for ; i < len(r.history) && (limit == 0 || len(out) < limit); i++ {
-		left := 0
-		if limit > 0 {
-			left = limit - len(out)
-		}
-		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, left, r.payload)
+	room := NewRoom(limit)
+	for ; i < len(r.history) && !room.Full(); i++ {
+		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, room, r.payload)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +157,7 @@ func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
 
 // snapshot loads what is needed to go on with the run.
 func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
-	atoms, err := r.listAtoms(false)
+	atoms, err := r.listAtoms(AtomQuery{Live: true})
 	if err != nil {
 		return nil, err
 	}

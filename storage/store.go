@@ -363,8 +363,9 @@ type Reader interface {
 	// them takes nothing away: the count ends when neither the root nor a run with that root
 	// is left. It is 0, and no error, for what no run has as its root.
 	Descendants(ctx context.Context, root string) (int64, error)
-	// Atoms returns all atoms of a run that are stored, ordered by path.
-	Atoms(ctx context.Context, run string) ([]Atom, error)
+	// Atoms returns the atoms of a run that are stored and that q selects, ordered by path.
+	// With a limit it may return fewer, see [PageBytes]; none is left when it returns none.
+	Atoms(ctx context.Context, run string, q AtomQuery) ([]Atom, error)
 	// Atom returns one atom of a run.
 	Atom(ctx context.Context, run, path string) (Atom, error)
 	// AtomsAt returns the atoms of a run that are stored at these paths, as they
@@ -373,11 +374,12 @@ type Reader interface {
 	// Tries returns all that the retry at path decides by, also those tries that
 	// its record does not hold; nothing for what is no retry.
 	Tries(ctx context.Context, run, path string) (atom.History, error)
-	// History returns up to limit entries with numbers above after; limit 0 is
-	// all.
+	// History returns up to limit entries with numbers above after; limit 0 is all. With a
+	// limit it may return fewer, see [PageBytes]; none is left when it returns none.
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
-	// Undos returns up to limit entries of the undo stack from the top.
-	Undos(ctx context.Context, run string, limit int) ([]Undo, error)
+	// Undos returns up to limit entries of the undo stack with numbers below below, the
+	// topmost first; below 0 begins at the top, limit 0 is all.
+	Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error)
 	// Timers returns up to limit timers due by then, of runs without an owner,
 	// nearest first.
 	Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error)
@@ -398,6 +400,13 @@ type Taking struct {
 	Queues []string
 	Worker string        // a name for people, not unique; not ""
 	Lease  time.Duration // after which the work is there to be taken again, unless it was kept; 0 is never
+}
+
+// An AtomQuery selects atoms of a run. The zero query selects all.
+type AtomQuery struct {
+	Live  bool   // only those that are needed to go on with the run
+	After string // only those with paths behind this one, for paging; "" is all
+	Limit int    // 0 is all
 }
 
 // A RunQuery selects runs, newest first, or with Due those that are due longest

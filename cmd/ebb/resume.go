@@ -100,7 +100,7 @@ func (j *runSession) recall(ctx context.Context, run *storage.Run) error {
 	if j.session.out.terminal() == nil || j.session.output == asJSON {
 		return nil
 	}
-	atoms, err := j.store.Atoms(ctx, run.ID)
+	atoms, err := j.store.Atoms(ctx, run.ID, storage.AtomQuery{})
 	if err != nil {
 		return unreachable(err)
 	}

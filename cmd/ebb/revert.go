@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -88,25 +89,40 @@ func (s *session) preview(ctx context.Context, id string, w *operatorRequest) er
 		if err != nil {
 			return err
 		}
-		undo, err := eng.Preview(ctx, id, w.command)
-		if err != nil {
-			return j.stopped(err, false)
-		}
-		if s.output == asJSON {
-			if undo == nil {
-				undo = []string{}
+		return s.showUndo(id, eng.Preview(ctx, id, w.command), func(err error) error { return j.stopped(err, false) })
+	})
+}
+
+// showUndo lists what would be undone, as it is found: it may be very much. failed returns
+// the error that has the exit status.
+func (s *session) showUndo(id string, undo iter.Seq2[string, error], failed func(error) error) error {
+	each := func(tell func(path string) error) error {
+		for path, err := range undo {
+			if err != nil {
+				return failed(err)
 			}
-			return newJSON(s.out).Encode(struct {
-				Run  string   `json:"run"`
-				Undo []string `json:"undo"` // paths in the order in which they would be undone
-			}{id, undo})
-		}
-		if len(undo) == 0 {
-			fmt.Fprintln(s.out, "nothing would be undone")
-		}
-		for _, path := range undo {
-			fmt.Fprintln(s.out, visible.Line(path))
+			if err := tell(path); err != nil {
+				return err
+			}
 		}
 		return nil
+	}
+	if s.output == asJSON {
+		run := struct {
+			Run string `json:"run"`
+		}{id}
+		return streamJSON(s.out, run, jsonList{"undo", func(add func(any) error) error { // in the order in which they would be undone
+			return each(func(path string) error { return add(path) })
+		}})
+	}
+	none := true
+	err := each(func(path string) error {
+		none = false
+		_, err := fmt.Fprintln(s.out, visible.Line(path))
+		return err
 	})
+	if none && err == nil {
+		_, err = fmt.Fprintln(s.out, "nothing would be undone")
+	}
+	return err
 }

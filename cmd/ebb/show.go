@@ -31,7 +31,7 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	if err != nil {
 		return err
 	}
-	atoms, err := store.Atoms(ctx, id)
+	atoms, err := store.Atoms(ctx, id, storage.AtomQuery{})
 	if err != nil {
 		return unreachable(err)
 	}

@@ -112,7 +112,7 @@ func (v *victim) look() (s sight, err error) {
 		return s, nil
 	}
 	if err == nil {
-		s.atoms, err = store.Atoms(ctx, crashRun)
+		s.atoms, err = store.Atoms(ctx, crashRun, storage.AtomQuery{})
 	}
 	if err == nil {
 		s.history, err = store.History(ctx, crashRun, 0, 0)

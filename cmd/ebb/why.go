@@ -69,7 +69,7 @@ func diagnosisOf(ctx context.Context, store storage.Store, id string) (*diagnosi
 			w.owner = &owners[i]
 		}
 	}
-	atoms, err := store.Atoms(ctx, id)
+	atoms, err := store.Atoms(ctx, id, storage.AtomQuery{})
 	if err != nil {
 		return nil, unreachable(err)
 	}

@@ -113,7 +113,7 @@ func (p *player) play() (err error) {
 	if p.out.run, err = store.Run(ctx, runID); err != nil {
 		return err
 	}
-	atoms, err := store.Atoms(ctx, runID)
+	atoms, err := store.Atoms(ctx, runID, storage.AtomQuery{})
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func Undone(tb testing.TB, store storage.Reader, run string, tasks ...string) {
 	if !ok {
 		return
 	}
-	atoms, err := store.Atoms(context.Background(), run)
+	atoms, err := store.Atoms(context.Background(), run, storage.AtomQuery{})
 	if err != nil {
 		tb.Errorf("run %q cannot be read: %v", run, err)
 		return

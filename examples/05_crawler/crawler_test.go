@@ -182,7 +182,7 @@ func Example_paths() {
 	if _, err := crawl(context.Background(), archive, store); err != nil {
 		fmt.Println(err)
 	}
-	atoms, err := store.Atoms(context.Background(), "archive")
+	atoms, err := store.Atoms(context.Background(), "archive", storage.AtomQuery{})
 	if err != nil {
 		fmt.Println(err)
 	}

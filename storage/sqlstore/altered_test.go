@@ -64,7 +64,7 @@ func TestFixturesAltered(t *testing.T) {
 
 func growsOnAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
 	t.Helper()
-	before, err := s.Atoms(t.Context(), id)
+	before, err := s.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

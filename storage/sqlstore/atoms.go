@@ -17,9 +17,9 @@ ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
 ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
 	deleteLive      = `DELETE FROM atoms WHERE run = ? AND path = ?`
 	deleteSettled   = `DELETE FROM settled WHERE run = ? AND path = ?`
-	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = ?1 ORDER BY path`
-	selectAtoms     = `SELECT path, record FROM atoms WHERE run = ?1
-UNION ALL SELECT path, record FROM settled WHERE run = ?1 ORDER BY path`
+	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = ?1 AND path > ?2 ORDER BY path LIMIT ?3 + 0`
+	selectAtoms     = `SELECT path, record FROM atoms WHERE run = ?1 AND path > ?2
+UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path > ?2 ORDER BY path LIMIT ?3 + 0`
 	selectAtom = `SELECT path, record FROM atoms WHERE run = ?1 AND path = ?2
 UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path = ?2`
 )
@@ -36,7 +36,7 @@ func writeAtoms(ctx context.Context, w *session, n int64, atoms []recentAtom, ha
 	for i := range atoms {
 		a := &atoms[i]
 		upsert, remove, in, other := upsertSettled, deleteLive, hasSettled, hasAtoms
-		if a.flags&recentLive != 0 {
+		if a.isLive() {
 			upsert, remove, in, other = upsertLive, deleteSettled, hasAtoms, hasSettled
 		}
 		path := string(a.path)
@@ -83,47 +83,59 @@ func readRecent(ctx context.Context, s *session, n int64) (row recentRow, err er
 // liveAtoms returns the atoms of a run that are needed to go on with it, ordered
 // by path.
 func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, error) {
-	var rows []atomRow
-	if row.Has&hasAtoms != 0 {
-		if err := s.all(ctx, &rows, selectLiveAtoms, row.N); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := inlineRecords(row.Recent).over(rows, liveAtom)
+	return listAtoms(ctx, s, row.N, row.Recent, row.Has&hasAtoms != 0, storage.AtomQuery{Live: true})
+}
+
+// listAtoms returns the atoms that a query selects. Those in the tables are left out when
+// there are none.
+func listAtoms(ctx context.Context, s *session, n int64, row inlineRecords, tables bool, q storage.AtomQuery) ([]storage.Atom, error) {
+	newest, err := row.byPath()
 	if err != nil {
 		return nil, err
 	}
-	return decodeAtoms(ctx, s, row.N, rows)
+	query := selectAtoms
+	if q.Live {
+		query = selectLiveAtoms
+	}
+	limit := q.Limit
+	if limit > 0 {
+		limit += len(newest) // the row may hold newer records of so many
+	}
+	var rows []atomRow
+	if tables {
+		if err := s.all(ctx, &rows, query, n, q.After, limitOr(limit)); err != nil {
+			return nil, err
+		}
+	}
+	rows = over(rows, newest, func(path string, a *recentAtom) bool { return path > q.After && (!q.Live || a.isLive()) })
+	return decodeAtoms(ctx, s, n, rows, q.Limit)
 }
 
-func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow) ([]storage.Atom, error) {
-	payload := payloadsOf(ctx, s, n)
+// decodeAtoms reads as many of the rows as there is room for, up to limit; 0 is all.
+func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow, limit int) ([]storage.Atom, error) {
+	payload, room := payloadsOf(ctx, s, n), storage.NewRoom(limit)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
-		a, err := storage.DecodeAtom(row.Path, row.Record, payload)
+		if room.Full() {
+			break
+		}
+		a, err := storage.DecodeAtom(row.Path, row.Record, room.Counting(payload))
 		if err != nil {
 			return nil, err
 		}
+		room.Take(len(row.Record))
 		out = append(out, a)
 	}
 	return out, nil
 }
 
-// Atoms returns all atoms of a run.
-func (s *Store) Atoms(ctx context.Context, run string) (out []storage.Atom, err error) {
+// Atoms returns the atoms of a run that a query selects.
+func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out []storage.Atom, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		row, err := readRecent(ctx, r, n)
-		if err != nil {
-			return err
+		if err == nil {
+			out, err = listAtoms(ctx, r, n, row.Recent, true, q)
 		}
-		var rows []atomRow
-		if err := r.all(ctx, &rows, selectAtoms, n); err != nil {
-			return err
-		}
-		if rows, err = inlineRecords(row.Recent).over(rows, anyAtom); err != nil {
-			return err
-		}
-		out, err = decodeAtoms(ctx, r, n, rows)
 		return err
 	})
 	return out, err
@@ -171,7 +183,7 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 		}
 		rows = append(rows, older...)
 	}
-	return decodeAtoms(ctx, r, n, rows)
+	return decodeAtoms(ctx, r, n, rows, 0)
 }
 
 // Tries returns all that a retry decides by.

@@ -137,9 +137,9 @@ func useAll(s *sqlstore.Store) error {
 	for i := range runs {
 		id := runs[i].ID
 		_, err := s.Run(ctx, id)
-		_, atoms := s.Atoms(ctx, id)
+		_, atoms := s.Atoms(ctx, id, storage.AtomQuery{})
 		_, history := s.History(ctx, id, 0, 0)
-		_, undos := s.Undos(ctx, id, 0)
+		_, undos := s.Undos(ctx, id, 0, 0)
 		_, timers := s.RunTimers(ctx, id)
 		_, _, wakeups := s.Messages(ctx, id)
 		errs = append(errs, err, atoms, history, undos, timers, wakeups)

@@ -178,11 +178,11 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 		}
 		r := runDump{Run: run}
 		if !slices.ContainsFunc(fixtureFlows, func(f fixtureFlow) bool { return f.name == run.Flow }) {
-			r.Atoms, err = s.Atoms(ctx, run.ID)
+			r.Atoms, err = s.Atoms(ctx, run.ID, storage.AtomQuery{})
 			note(err)
 			r.History, err = s.History(ctx, run.ID, 0, 0)
 			note(err)
-			r.Undos, err = s.Undos(ctx, run.ID, 0)
+			r.Undos, err = s.Undos(ctx, run.ID, 0, 0)
 			note(err)
 			r.Timers, err = s.RunTimers(ctx, run.ID)
 			note(err)

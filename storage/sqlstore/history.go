@@ -46,15 +46,12 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if limit <= 0 || newest.First <= after+int64(limit) {
 			rows = append(rows, newest)
 		}
-		payload := payloadsOf(ctx, r, n)
+		payload, room := payloadsOf(ctx, r, n), storage.NewRoom(limit)
 		for _, row := range rows {
-			left := 0
-			if limit > 0 {
-				if left = limit - len(out); left == 0 {
-					break
-				}
+			if room.Full() {
+				break
 			}
-			entries, err := storage.DecodeHistory(row.First, row.Entries, after, left, payload)
+			entries, err := storage.DecodeHistory(row.First, row.Entries, after, room, payload)
 			if err != nil {
 				return fmt.Errorf("%w (run %q)", err, run)
 			}

@@ -219,22 +219,21 @@ func (t *flush) write(ctx context.Context, w *session, n int64, has parts) (part
 	return writeAtoms(ctx, w, n, t.atoms, has)
 }
 
-// over returns the records of the run's atoms: those in the row, and of those in
+// over returns the records of the run's atoms: those in its row, and of those in
 // the tables the ones that are not in it; ordered by path. Of the former, only
 // those are returned that want picks.
-func (r inlineRecords) over(rows []atomRow, want func(*recentAtom) bool) ([]atomRow, error) {
-	newest, err := r.byPath()
-	if err != nil || len(newest) == 0 {
-		return rows, err
+func over(rows []atomRow, newest map[string]recentAtom, want func(path string, a *recentAtom) bool) []atomRow {
+	if len(newest) == 0 {
+		return rows
 	}
 	rows = slices.DeleteFunc(rows, func(row atomRow) bool { _, newer := newest[row.Path]; return newer })
 	for path, a := range newest {
-		if want(&a) {
+		if want(path, &a) {
 			rows = append(rows, atomRow{path, a.record})
 		}
 	}
 	slices.SortFunc(rows, func(a, b atomRow) int { return strings.Compare(a.Path, b.Path) })
-	return rows, nil
+	return rows
 }
 
 // byPath returns the atoms in the row.
@@ -254,5 +253,4 @@ func (r inlineRecords) byPath() (map[string]recentAtom, error) {
 	return newest, nil
 }
 
-func anyAtom(*recentAtom) bool    { return true }
-func liveAtom(a *recentAtom) bool { return a.flags&recentLive != 0 }
+func (a *recentAtom) isLive() bool { return a.flags&recentLive != 0 }

@@ -73,7 +73,7 @@ func (w *records) commit(rt *rapid.T, cp *storage.Checkpoint) {
 		rt.Fatalf("the row holds %d bytes", len(turn.row))
 	}
 	if len(turn.history) > 0 {
-		if before, err := storage.DecodeHistory(1, w.history, 0, 0, nil); err != nil || turn.first != int64(len(before)+1) {
+		if before, err := storage.DecodeHistory(1, w.history, 0, storage.NewRoom(0), nil); err != nil || turn.first != int64(len(before)+1) {
 			rt.Fatalf("history leaves from %d on, after %d: %v", turn.first, len(before), err)
 		}
 		w.history = append(w.history, turn.history...)
@@ -89,10 +89,11 @@ func (w *records) sameAtoms(rt *rapid.T) {
 	for path, record := range w.tables {
 		rows = append(rows, atomRow{path, []byte(record)})
 	}
-	all, err := w.row.over(rows, anyAtom)
+	newest, err := w.row.byPath()
 	if err != nil {
 		rt.Fatal(err)
 	}
+	all := over(rows, newest, func(string, *recentAtom) bool { return true })
 	got := map[string]string{}
 	for _, r := range all {
 		got[r.Path] = string(r.Record)
@@ -100,10 +101,9 @@ func (w *records) sameAtoms(rt *rapid.T) {
 	if !maps.Equal(got, w.want) || len(all) != len(w.want) {
 		rt.Errorf("%d atoms, of %d paths; want %d", len(all), len(got), len(w.want))
 	}
-	fresh, err := w.row.over(nil, liveAtom)
-	for _, r := range fresh {
-		if err != nil || !w.live[r.Path] {
-			rt.Errorf("%q is not live: %v", r.Path, err)
+	for _, r := range over(nil, newest, func(_ string, a *recentAtom) bool { return a.isLive() }) {
+		if !w.live[r.Path] {
+			rt.Errorf("%q is not live", r.Path)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (w *records) sameHistory(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	told, err := storage.DecodeHistory(1, append(w.history, newest...), 0, 0, nil)
+	told, err := storage.DecodeHistory(1, append(w.history, newest...), 0, storage.NewRoom(0), nil)
 	if err != nil || len(told) != len(w.lines) {
 		rt.Fatalf("%d lines of history, %v; want %d", len(told), err, len(w.lines))
 	}
@@ -136,7 +136,7 @@ func FuzzRecent(f *testing.F) {
 	}
 	f.Add([]byte(turn.row))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		_, _ = inlineRecords(b).over(nil, anyAtom)
+		_, _ = inlineRecords(b).byPath()
 		_, _ = inlineRecords(b).turn(&scratch{}, &storage.Checkpoint{Atoms: []storage.Atom{{Path: "a"}}})
 	})
 }

@@ -277,7 +277,7 @@ func TestDamagedRecord(t *testing.T) {
 		"UPDATE runs SET recent = x'017f' WHERE n = (SELECT n FROM origins WHERE id = 'a')")
 	s = open(t, file)
 	defer shut(t, s)
-	_, atoms := s.Atoms(t.Context(), "a")
+	_, atoms := s.Atoms(t.Context(), "a", storage.AtomQuery{})
 	_, history := s.History(t.Context(), "a", 0, 0)
 	_, _, begin := s.Begin(t.Context(), "a")
 	for what, err := range map[string]error{"Atoms": atoms, "History": history, "Begin": begin} {

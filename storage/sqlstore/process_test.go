@@ -54,7 +54,7 @@ func whole(t *testing.T, s storage.Store, run string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	undos, err := s.Undos(t.Context(), run, 0)
+	undos, err := s.Undos(t.Context(), run, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

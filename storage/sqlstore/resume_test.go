@@ -302,7 +302,7 @@ func TestFixturesGoOn(t *testing.T) {
 
 func (f *fixtureFlow) goOn(t *testing.T, s storage.Store, id string) {
 	t.Helper()
-	before, err := s.Atoms(t.Context(), id)
+	before, err := s.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func (f *fixtureFlow) goOn(t *testing.T, s storage.Store, id string) {
 	if err != nil || r.State != f.ends {
 		t.Errorf("%s ended %v, %v; want %v", id, r.State, err, f.ends)
 	}
-	after, err := s.Atoms(t.Context(), id)
+	after, err := s.Atoms(t.Context(), id, storage.AtomQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,9 @@ func contentsOf(t *testing.T, s storage.Store, run string) (c contents) {
 	t.Helper()
 	var errs [4]error
 	c.Run, errs[0] = s.Run(t.Context(), run)
-	c.Atoms, errs[1] = s.Atoms(t.Context(), run)
+	c.Atoms, errs[1] = s.Atoms(t.Context(), run, storage.AtomQuery{})
 	c.History, errs[2] = s.History(t.Context(), run, 0, 0)
-	c.Undos, errs[3] = s.Undos(t.Context(), run, 0)
+	c.Undos, errs[3] = s.Undos(t.Context(), run, 0, 0)
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}

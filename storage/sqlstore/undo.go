@@ -10,7 +10,7 @@ import (
 const (
 	insertUndo  = `INSERT INTO undo (run, n, path) VALUES (?, ?, ?)`
 	popUndo     = `DELETE FROM undo WHERE run = ?1 AND n > (SELECT max(n) FROM undo WHERE run = ?1) - ?2`
-	selectUndos = `SELECT n, path FROM undo WHERE run = ? ORDER BY n DESC LIMIT ? + 0`
+	selectUndos = `SELECT n, path FROM undo WHERE run = ?1 AND n < ?2 ORDER BY n DESC LIMIT ?3 + 0`
 )
 
 func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
@@ -27,10 +27,13 @@ func writeUndo(ctx context.Context, w *session, n int64, cp *storage.Checkpoint)
 	return nil
 }
 
-// Undos returns the top of the undo stack.
-func (s *Store) Undos(ctx context.Context, run string, limit int) (out []storage.Undo, err error) {
+// Undos returns entries of the undo stack from below or from the top.
+func (s *Store) Undos(ctx context.Context, run string, below int64, limit int) (out []storage.Undo, err error) {
+	if below == 0 {
+		below = math.MaxInt64
+	}
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		return r.all(ctx, &out, selectUndos, n, limitOr(limit))
+		return r.all(ctx, &out, selectUndos, n, below, limitOr(limit))
 	})
 	return out, err
 }

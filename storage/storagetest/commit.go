@@ -83,9 +83,9 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		same(t, name+": run", before, load(t, s, "a"))
-		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a"))
+		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{}))
 		history := ask[[]storage.Entry](t, "History")(s.History(t.Context(), "a", 0, 0))
-		undos := ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", 0))
+		undos := ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", 0, 0))
 		timers := ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), "a"))
 		out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0))
 		if n := len(atoms) + len(history) + len(undos) + len(timers) + len(out); n != 0 {

@@ -49,7 +49,7 @@ func testAtoms(t *testing.T, m Maker) {
 		{Data: storage.EncodeTries(1, []atom.Try{{Value: value("third")}})},
 	}
 	p.write(t, storage.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
-	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
+	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
 	want(t, "no such atom", errOf(s.Atom(t.Context(), "a", "zz")), storage.ErrNotFound)
 	same(t, "all tries", atom.History{
@@ -64,14 +64,87 @@ func testAtoms(t *testing.T, m Maker) {
 	same(t, "tries of no retry", atom.History{}, ask[atom.History](t, "Tries")(s.Tries(t.Context(), "a", "a")))
 	want(t, "tries of no atom", errOf(s.Tries(t.Context(), "a", "zz")), storage.ErrNotFound)
 	same(t, "atoms at", []storage.Atom{b, a}, ask[[]storage.Atom](t, "AtomsAt")(s.AtomsAt(t.Context(), "a", "b", "zz", "a")))
-	same(t, "another run's", []storage.Atom(nil), ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b")))
+	same(t, "another run's", []storage.Atom(nil), ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b", storage.AtomQuery{})))
 
 	b = storage.Atom{Path: "b", State: states.TaskSuccess, Result: inline(2)}
 	c.Live = true
 	p.write(t, storage.Checkpoint{Atoms: []storage.Atom{b, c}, Forget: []string{"0", "a", "never there"}})
-	same(t, "atoms", []storage.Atom{c, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
+	same(t, "atoms", []storage.Atom{c, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, time.Time{}))
 	same(t, "live atoms", []storage.Atom{c}, begin(t, s, "a").snap.Atoms)
+}
+
+// testAtomPages reads atoms in pages: some in the tables of a database, some still beside
+// the run, some that have become other since they were written first.
+func testAtomPages(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	all := map[string]storage.Atom{}
+	for i := range 90 {
+		now := []storage.Atom{{Path: fmt.Sprint("atom", i), Live: true, Spec: value(strings.Repeat("s", 50))}}
+		if i%3 > 0 {
+			was := all[fmt.Sprint("atom", i-1)]
+			was.Live, was.Note = i%2 == 0, inline(i)
+			now = append(now, was)
+		}
+		p.write(t, storage.Checkpoint{Atoms: now})
+		for _, a := range now {
+			all[a.Path] = a
+		}
+	}
+	for _, live := range []bool{false, true} {
+		var paths []string
+		for _, path := range slices.Sorted(maps.Keys(all)) {
+			if !live || all[path].Live {
+				paths = append(paths, path)
+			}
+		}
+		for at, after := range append([]string{""}, paths...) {
+			for _, limit := range []int{0, 1, 7, len(paths)} {
+				var want []storage.Atom
+				for _, path := range paths[at:] {
+					if limit == 0 || len(want) < limit {
+						want = append(want, all[path])
+					}
+				}
+				got := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Live: live, After: after, Limit: limit}))
+				same(t, fmt.Sprintf("atoms after %q, limit %d, live %v", after, limit, live), want, got)
+			}
+		}
+	}
+}
+
+// testLargePages ends a page early when the values in it are large, and loses nothing.
+func testLargePages(t *testing.T, m Maker) {
+	s := m.open(t)
+	create(t, s, run("a"))
+	p := begin(t, s, "a")
+	const records, size = 10, storage.PageBytes / 3
+	for i := range records {
+		p.write(t, storage.Checkpoint{
+			Payloads: []storage.Payload{{Data: value(strings.Repeat("x", size))}},
+			Atoms:    []storage.Atom{{Path: fmt.Sprint("atom", i), Result: storage.Held{Ref: int64(i) + 1}}},
+			History:  []storage.Entry{{Kind: storage.EntryAtom, Path: "x", Body: storage.Held{Ref: int64(i) + 1}}},
+		})
+	}
+	atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Limit: records}))
+	entries := ask[[]storage.Entry](t, "History")(s.History(t.Context(), "a", 0, records))
+	if len(atoms) != 3 || len(entries) != 3 {
+		t.Errorf("%d atoms and %d entries in a page; want 3", len(atoms), len(entries))
+	}
+	var read []string
+	for a, err := range storage.EachAtom(t.Context(), s, "a", storage.AtomQuery{}) {
+		must(t, "EachAtom", err)
+		read = append(read, a.Path)
+	}
+	for e, err := range storage.EachEntry(t.Context(), s, "a", 0) {
+		must(t, "EachEntry", err)
+		read = append(read, fmt.Sprint(e.Seq))
+	}
+	if len(read) != 2*records {
+		t.Errorf("read %v", read)
+	}
 }
 
 func testHistory(t *testing.T, m Maker) {
@@ -152,7 +225,7 @@ func testPayloads(t *testing.T, m Maker) {
 		{Path: "y", Live: true, Note: one, RevertResult: one},
 		{Path: "z", Live: true, Result: one},
 	}
-	same(t, "atoms", wantAtoms, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a")))
+	same(t, "atoms", wantAtoms, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	same(t, "output", two, load(t, s, "a").Output)
 	history := ask[[]storage.Entry](t, "History")(s.History(t.Context(), "a", 0, 0))
 	same(t, "bodies", []storage.Held{one, two}, []storage.Held{history[0].Body, history[1].Body})
@@ -168,7 +241,7 @@ func testUndoStack(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	top := func(limit int) string {
 		t.Helper()
-		return joined(ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", limit)), func(u storage.Undo) string {
+		return joined(ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", 0, limit)), func(u storage.Undo) string {
 			return fmt.Sprintf("%d%s ", u.N, u.Path)
 		})
 	}

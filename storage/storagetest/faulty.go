@@ -284,8 +284,8 @@ func (f *faulty) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, e
 	return answer(ctx, f, Call{Method: "Runs"}, func() ([]storage.Run, error) { return f.Store.Runs(ctx, q) })
 }
 
-func (f *faulty) Atoms(ctx context.Context, run string) ([]storage.Atom, error) {
-	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) { return f.Store.Atoms(ctx, run) })
+func (f *faulty) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
+	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) { return f.Store.Atoms(ctx, run, q) })
 }
 
 func (f *faulty) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
@@ -304,8 +304,8 @@ func (f *faulty) History(ctx context.Context, run string, after int64, limit int
 	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) { return f.Store.History(ctx, run, after, limit) })
 }
 
-func (f *faulty) Undos(ctx context.Context, run string, limit int) ([]storage.Undo, error) {
-	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, limit) })
+func (f *faulty) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
+	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, below, limit) })
 }
 
 func (f *faulty) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {

@@ -185,7 +185,7 @@ func testRaceNew(t *testing.T, m Maker) {
 		if got.Load() != 1 {
 			t.Fatalf("it was made %d times", got.Load())
 		}
-		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id))
+		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id, storage.AtomQuery{}))
 		if run := load(t, s, id); run.ClaimID != *made.Load() || run.Seq != 1 || len(atoms) != 1 || atoms[0].Path != run.ClaimID {
 			t.Fatalf("the run is %+v, with %+v", run, atoms)
 		}

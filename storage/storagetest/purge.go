@@ -77,9 +77,9 @@ func contents(t tester, s storage.Store, id string) everything {
 	must(t, "Messages", err)
 	return everything{
 		Run:      load(t, s, id),
-		Atoms:    ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id)),
+		Atoms:    ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id, storage.AtomQuery{})),
 		History:  ask[[]storage.Entry](t, "History")(s.History(t.Context(), id, 0, 0)),
-		Undos:    ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), id, 0)),
+		Undos:    ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), id, 0, 0)),
 		Timers:   ask[[]storage.TimerRow](t, "RunTimers")(s.RunTimers(t.Context(), id)),
 		Messages: messages,
 	}

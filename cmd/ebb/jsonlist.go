@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// A jsonList is a member of an object of JSON that is written while it is found: it may be
+// larger than memory.
+type jsonList struct {
+	name string
+	fill func(add func(item any) error) error // calls add with each item
+}
+
+// streamJSON writes an object of at least one member, and behind its members the lists.
+// Nothing is written before the first item of the first list is known, or that there is none.
+func streamJSON(out io.Writer, object any, lists ...jsonList) error {
+	text, err := encoded(object)
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimSuffix(text, []byte("}"))
+	for _, list := range lists {
+		text = fmt.Appendf(text, ",%q:[", list.name)
+		first := true
+		err := list.fill(func(item any) error {
+			next, err := encoded(item)
+			if err != nil {
+				return err
+			}
+			if !first {
+				text = append(text, ',')
+			}
+			first = false
+			_, err = out.Write(append(text, next...))
+			text = text[:0]
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		text = append(text, ']')
+	}
+	_, err = out.Write(append(text, "}\n"...))
+	return err
+}
+
+// encoded returns JSON without the line break behind it.
+func encoded(v any) ([]byte, error) {
+	var text bytes.Buffer
+	err := newJSON(&text).Encode(v)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+}
