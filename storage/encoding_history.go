@@ -103,11 +103,11 @@ func AppendHistory(b []byte, entries []Entry) []byte {
 }
 
 // DecodeHistory reads what AppendHistory wrote, but skips entries with numbers
-// up to after, and stops when the room is full. It returns [ErrCorrupt] for
+// up to after, and stops when the space is full. It returns [ErrCorrupt] for
 // anything else.
-func DecodeHistory(first int64, b []byte, after int64, room *Room, payload Payloads) ([]Entry, error) {
+func DecodeHistory(first int64, b []byte, after int64, space *Space, payload Payloads) ([]Entry, error) {
 	var out []Entry
-	for seq := first; len(b) > 0 && !room.Full(); seq++ {
+	for seq := first; len(b) > 0 && !space.Full(); seq++ {
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n) {
 			return nil, fmt.Errorf("%w: history entry %d is cut off", ErrCorrupt, seq)
@@ -118,11 +118,11 @@ func DecodeHistory(first int64, b []byte, after int64, room *Room, payload Paylo
 			continue
 		}
 		s := scan{rest: row}
-		e := s.entry(room.Counting(payload))
+		e := s.entry(space.Counting(payload))
 		if s.err != nil {
 			return nil, fmt.Errorf("%w (history entry %d)", s.err, seq)
 		}
-		room.Take(len(row))
+		space.Take(len(row))
 		e.Seq = seq
 		out = append(out, e)
 	}

@@ -157,7 +157,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 		cut := rapid.IntRange(0, len(want)).Draw(t, "cut") // packed in two strokes
 		b := storage.AppendHistory(storage.AppendHistory(nil, want[:cut]), want[cut:])
 		after := rapid.IntRange(0, len(want)).Draw(t, "after")
-		got, err := storage.DecodeHistory(first, b, first-1+int64(after), storage.NewRoom(0), payloadOf)
+		got, err := storage.DecodeHistory(first, b, first-1+int64(after), storage.NewSpace(0), payloadOf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, err := range []error{
 			second(storage.DecodeAtom("x", b, payloadOf)),
-			second(storage.DecodeHistory(1, b, 0, storage.NewRoom(0), payloadOf)),
+			second(storage.DecodeHistory(1, b, 0, storage.NewSpace(0), payloadOf)),
 			second(storage.DecodeFailure(b)),
 			second(storage.DecodeSecrets(b)),
 		} {

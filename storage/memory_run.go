@@ -108,20 +108,20 @@ func (r *memoryRun) listAtoms(q AtomQuery) ([]Atom, error) {
 	if q.After != "" {
 		from, _ = slices.BinarySearch(paths, q.After+"\x00") // the next text there is
 	}
-	room := NewRoom(q.Limit)
+	space := NewSpace(q.Limit)
 	for _, path := range paths[from:] {
 		record, _ := r.atoms.find(path)
 		if q.Live && !isLive(record) {
 			continue
 		}
-		if room.Full() {
+		if space.Full() {
 			break
 		}
-		a, err := DecodeAtom(path, record, room.Counting(r.payload))
+		a, err := DecodeAtom(path, record, space.Counting(r.payload))
 		if err != nil {
 			return nil, err
 		}
-		room.Take(len(record))
+		space.Take(len(record))
 		out = append(out, a)
 	}
 	return out, nil
@@ -144,9 +144,9 @@ func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
 		i--
 	}
 	var out []Entry
-	room := NewRoom(limit)
-	for ; i < len(r.history) && !room.Full(); i++ {
-		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, room, r.payload)
+	space := NewSpace(limit)
+	for ; i < len(r.history) && !space.Full(); i++ {
+		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, space, r.payload)
 		if err != nil {
 			return nil, err
 		}

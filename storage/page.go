@@ -83,26 +83,26 @@ func pages[T any](limit int, read func(limit int, last *T) ([]T, error)) iter.Se
 	}
 }
 
-// A Room is what is left of a page that a store reads.
-type Room struct {
+// A Space is what is left of a page that a store reads.
+type Space struct {
 	endless        bool
 	records, bytes int
 }
 
-// NewRoom returns the room of a page of up to limit records; 0 is endless.
-func NewRoom(limit int) *Room { return &Room{endless: limit <= 0, records: limit, bytes: PageBytes} }
+// NewSpace returns the space of a page of up to limit records; 0 is endless.
+func NewSpace(limit int) *Space { return &Space{endless: limit <= 0, records: limit, bytes: PageBytes} }
 
 // Full reports whether no further record belongs in the page.
-func (r *Room) Full() bool { return !r.endless && (r.records <= 0 || r.bytes <= 0) }
+func (s *Space) Full() bool { return !s.endless && (s.records <= 0 || s.bytes <= 0) }
 
-// Take takes the room of a record of that many bytes.
-func (r *Room) Take(bytes int) { r.records, r.bytes = r.records-1, r.bytes-bytes }
+// Take takes the space of a record of that many bytes.
+func (s *Space) Take(bytes int) { s.records, s.bytes = s.records-1, s.bytes-bytes }
 
-// Counting returns payloads whose bytes are taken from the room.
-func (r *Room) Counting(payload Payloads) Payloads {
+// Counting returns payloads whose bytes are taken from the space.
+func (s *Space) Counting(payload Payloads) Payloads {
 	return func(ref int64) (atom.Value, error) {
 		data, err := payload(ref)
-		r.bytes -= len(data)
+		s.bytes -= len(data)
 		return data, err
 	}
 }

@@ -111,19 +111,19 @@ func listAtoms(ctx context.Context, s *session, n int64, row inlineRecords, tabl
 	return decodeAtoms(ctx, s, n, rows, q.Limit)
 }
 
-// decodeAtoms reads as many of the rows as there is room for, up to limit; 0 is all.
+// decodeAtoms reads as many of the rows as there is space for, up to limit; 0 is all.
 func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow, limit int) ([]storage.Atom, error) {
-	payload, room := payloadsOf(ctx, s, n), storage.NewRoom(limit)
+	payload, space := payloadsOf(ctx, s, n), storage.NewSpace(limit)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
-		if room.Full() {
+		if space.Full() {
 			break
 		}
-		a, err := storage.DecodeAtom(row.Path, row.Record, room.Counting(payload))
+		a, err := storage.DecodeAtom(row.Path, row.Record, space.Counting(payload))
 		if err != nil {
 			return nil, err
 		}
-		room.Take(len(row.Record))
+		space.Take(len(row.Record))
 		out = append(out, a)
 	}
 	return out, nil

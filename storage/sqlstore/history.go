@@ -46,12 +46,12 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if limit <= 0 || newest.First <= after+int64(limit) {
 			rows = append(rows, newest)
 		}
-		payload, room := payloadsOf(ctx, r, n), storage.NewRoom(limit)
+		payload, space := payloadsOf(ctx, r, n), storage.NewSpace(limit)
 		for _, row := range rows {
-			if room.Full() {
+			if space.Full() {
 				break
 			}
-			entries, err := storage.DecodeHistory(row.First, row.Entries, after, room, payload)
+			entries, err := storage.DecodeHistory(row.First, row.Entries, after, space, payload)
 			if err != nil {
 				return fmt.Errorf("%w (run %q)", err, run)
 			}

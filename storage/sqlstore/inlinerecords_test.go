@@ -73,7 +73,7 @@ func (w *records) commit(rt *rapid.T, cp *storage.Checkpoint) {
 		rt.Fatalf("the row holds %d bytes", len(turn.row))
 	}
 	if len(turn.history) > 0 {
-		if before, err := storage.DecodeHistory(1, w.history, 0, storage.NewRoom(0), nil); err != nil || turn.first != int64(len(before)+1) {
+		if before, err := storage.DecodeHistory(1, w.history, 0, storage.NewSpace(0), nil); err != nil || turn.first != int64(len(before)+1) {
 			rt.Fatalf("history leaves from %d on, after %d: %v", turn.first, len(before), err)
 		}
 		w.history = append(w.history, turn.history...)
@@ -113,7 +113,7 @@ func (w *records) sameHistory(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	told, err := storage.DecodeHistory(1, append(w.history, newest...), 0, storage.NewRoom(0), nil)
+	told, err := storage.DecodeHistory(1, append(w.history, newest...), 0, storage.NewSpace(0), nil)
 	if err != nil || len(told) != len(w.lines) {
 		rt.Fatalf("%d lines of history, %v; want %d", len(told), err, len(w.lines))
 	}

@@ -74,79 +74,6 @@ func testAtoms(t *testing.T, m Maker) {
 	same(t, "live atoms", []storage.Atom{c}, begin(t, s, "a").snap.Atoms)
 }
 
-// testAtomPages reads atoms in pages: some in the tables of a database, some still beside
-// the run, some that have become other since they were written first.
-func testAtomPages(t *testing.T, m Maker) {
-	s := m.open(t)
-	create(t, s, run("a"))
-	p := begin(t, s, "a")
-	all := map[string]storage.Atom{}
-	for i := range 90 {
-		now := []storage.Atom{{Path: fmt.Sprint("atom", i), Live: true, Spec: value(strings.Repeat("s", 50))}}
-		if i%3 > 0 {
-			was := all[fmt.Sprint("atom", i-1)]
-			was.Live, was.Note = i%2 == 0, inline(i)
-			now = append(now, was)
-		}
-		p.write(t, storage.Checkpoint{Atoms: now})
-		for _, a := range now {
-			all[a.Path] = a
-		}
-	}
-	for _, live := range []bool{false, true} {
-		var paths []string
-		for _, path := range slices.Sorted(maps.Keys(all)) {
-			if !live || all[path].Live {
-				paths = append(paths, path)
-			}
-		}
-		for at, after := range append([]string{""}, paths...) {
-			for _, limit := range []int{0, 1, 7, len(paths)} {
-				var want []storage.Atom
-				for _, path := range paths[at:] {
-					if limit == 0 || len(want) < limit {
-						want = append(want, all[path])
-					}
-				}
-				got := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Live: live, After: after, Limit: limit}))
-				same(t, fmt.Sprintf("atoms after %q, limit %d, live %v", after, limit, live), want, got)
-			}
-		}
-	}
-}
-
-// testLargePages ends a page early when the values in it are large, and loses nothing.
-func testLargePages(t *testing.T, m Maker) {
-	s := m.open(t)
-	create(t, s, run("a"))
-	p := begin(t, s, "a")
-	const records, size = 10, storage.PageBytes / 3
-	for i := range records {
-		p.write(t, storage.Checkpoint{
-			Payloads: []storage.Payload{{Data: value(strings.Repeat("x", size))}},
-			Atoms:    []storage.Atom{{Path: fmt.Sprint("atom", i), Result: storage.Held{Ref: int64(i) + 1}}},
-			History:  []storage.Entry{{Kind: storage.EntryAtom, Path: "x", Body: storage.Held{Ref: int64(i) + 1}}},
-		})
-	}
-	atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Limit: records}))
-	entries := ask[[]storage.Entry](t, "History")(s.History(t.Context(), "a", 0, records))
-	if len(atoms) != 3 || len(entries) != 3 {
-		t.Errorf("%d atoms and %d entries in a page; want 3", len(atoms), len(entries))
-	}
-	var read []string
-	for a, err := range storage.EachAtom(t.Context(), s, "a", storage.AtomQuery{}) {
-		must(t, "EachAtom", err)
-		read = append(read, a.Path)
-	}
-	for e, err := range storage.EachEntry(t.Context(), s, "a", 0) {
-		must(t, "EachEntry", err)
-		read = append(read, fmt.Sprint(e.Seq))
-	}
-	if len(read) != 2*records {
-		t.Errorf("read %v", read)
-	}
-}
-
 func testHistory(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"))
@@ -268,6 +195,12 @@ func testUndoStack(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Push: []storage.Undo{{Path: "f"}, {Path: "g"}}})
 	if got := top(2); got != "3g 2f " {
 		t.Errorf("top two: %q", got)
+	}
+	for below, want := range []string{"3g 2f ", "", "1e ", "2f 1e ", "3g 2f ", "3g 2f "} {
+		below := ask[[]storage.Undo](t, "Undos")(s.Undos(t.Context(), "a", int64(below), 2))
+		if got := joined(below, func(u storage.Undo) string { return fmt.Sprintf("%d%s ", u.N, u.Path) }); got != want {
+			t.Errorf("got %q; want %q", got, want)
+		}
 	}
 }
 

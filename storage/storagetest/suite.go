@@ -64,6 +64,8 @@ func Run(t *testing.T, m Maker) {
 		{"Step", testStep},
 		{"StepPanics", testStepPanics},
 		{"Atoms", testAtoms},
+		{"AtomPages", testAtomPages},
+		{"LargePages", testLargePages},
 		{"History", testHistory},
 		{"Payloads", testPayloads},
 		{"UndoStack", testUndoStack},
