@@ -6,25 +6,17 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // An amount is a number of a state, most often a whole one: fixed, or found in its
 // data.
 type amount struct {
+	said   bool // it is there
 	fixed  int64
 	number float64 // of one that need not be whole
 	query  *query
 	path   *jsonpath.Path
 	field  string // that the path stands in
-}
-
-// amountOf returns a field, or that of the same name with Path behind it.
-func amountOf(o *node, name string) amount {
-	if path := jsontext.Meaning[*jsonpath.Path](o.Get(name + "Path")); path != nil {
-		return amount{path: path, field: name + "Path"}
-	}
-	return amount{fixed: jsontext.Meaning[int64](o.Get(name)), number: jsontext.Meaning[float64](o.Get(name)), query: queryOf(o.Get(name))}
 }
 
 // amount returns the number, which must be in a range unless it is fixed.

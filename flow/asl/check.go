@@ -1,30 +1,26 @@
 package asl
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
-
+	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A checker reads a definition and reports every rule that it breaks. On the way
-// it notes in the nodes what they mean, from which the compiler then builds the
-// machine: nothing is read twice, and a definition without errors can be
-// compiled.
+// it makes the machine: nothing is read twice, and a definition without errors can be
+// run.
 type checker struct {
-	report
+	definition.Report
 	options
 
 	names  map[string]*node // of all states, where each was named first
 	labels map[string]*node
 	scope  *scope // the States object being read
 	scopes []*scope
+	states map[string]*state
 
 	machineLanguage queryLanguage
 	language        queryLanguage // of the state being read
+	state           *node         // which that is
 	patterns        int           // instructions of all regular expressions so far
 	reverting       bool          // what is being read is evaluated when a state is undone
 }
@@ -50,85 +46,43 @@ func Express() Option { return func(o *options) { o.express = true } }
 // Under reads the definition by the rules of a profile; [AWS] is the default.
 func Under(p Profile) Option { return func(o *options) { o.profile = p } }
 
-// check reports the problems of a definition in the order of the text. The node
-// is the whole definition, nil when it could not be read.
-func check(file string, source []byte, opts []Option) (*checker, *node) {
+// check returns the machine that a definition describes, and its problems in the order
+// of the text. With errors among them the machine is of no use.
+func check(name string, text []byte, opts []Option) (*Machine, Problems) {
 	c := &checker{
-		report: report{file: file, source: source},
-		names:  map[string]*node{}, labels: map[string]*node{},
+		Report: definition.Report{Rules: common, Source: definition.Source{File: name, Text: text}},
+		names:  map[string]*node{}, labels: map[string]*node{}, states: map[string]*state{},
 		machineLanguage: inJSONPath, language: inJSONPath,
 	}
 	for _, opt := range opts {
 		opt(&c.options)
 	}
-	root := c.root()
-	if root != nil {
-		c.repeated(root)
-		c.machine(root)
-	}
-	c.sort()
-	return c, root
-}
-
-func (r *report) sort() {
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-}
-
-// root reads the text, or reports why it cannot be read.
-func (c *checker) root() *node {
-	if len(c.source) > MaxDefinition {
-		c.add(ruleSize, nil, 0, "", fmt.Sprintf("the definition has %d bytes; %d is the most", len(c.source), MaxDefinition))
-		return nil
-	}
-	if strings.TrimSpace(string(c.source)) == "" {
-		c.add(ruleObject, nil, 0, "", "the definition must be a JSON object, found nothing")
-		return nil
-	}
-	root, err := jsontext.Parse(c.source, MaxNesting)
-	if broken, ok := errors.AsType[*jsontext.Error](err); ok {
-		if broken.Deep {
-			c.add(ruleNesting, nil, broken.Offset, "", fmt.Sprintf("objects and arrays nest deeper than %d", MaxNesting))
-		} else {
-			c.add(ruleJSON, nil, broken.Offset, "", broken.Problem)
-		}
-		return nil
-	}
-	if root.Kind != jsontext.Object {
-		c.valuef(ruleObject, root, "the definition must be a JSON object, found %s", root.Kind)
-		return nil
-	}
-	return root
-}
-
-// repeated reports names that occur twice in one object, everywhere.
-func (c *checker) repeated(n *node) {
-	seen := make(map[string]bool, len(n.Members))
-	for _, m := range n.Members {
-		if seen[m.Name] {
-			rule := ruleOnce
-			if n.Key == "States" {
-				rule = ruleStateOnce
+	m := &Machine{name: name, profile: c.profile, states: c.states}
+	if root := c.Read(false); root != nil {
+		c.Repeated(root, func(in *node) *Rule {
+			if in.Key == "States" {
+				return ruleStateOnce
 			}
-			c.namef(rule, m, "", "the name %s occurs twice in one object", jsontext.Quote(m.Name))
-		}
-		seen[m.Name] = true
-		c.repeated(m.Value)
+			return ruleOnce
+		})
+		m.top = c.machine(root)
 	}
-	for _, item := range n.Items {
-		c.repeated(item)
+	problems := c.Sorted(name)
+	if problems.Legal() {
+		m.top.link()
 	}
+	return m, problems
 }
 
 // machine reads the whole definition.
-func (c *checker) machine(root *node) {
+func (c *checker) machine(root *node) *level {
 	c.machineLanguage = c.queryLanguage(languageHolder(root))
-	c.level(machineObject, root, false)
+	top := c.level(machineObject, root, false)
 	for _, s := range c.scopes {
 		c.shadows(s)
 		c.unassigned(s)
 	}
+	return top
 }
 
 // languageRule is a QueryLanguage.
@@ -136,7 +90,7 @@ type languageRule struct{}
 
 var languageWords = wordRule{inJSONPath.String(), inJSONata.String()}
 
-func (languageRule) check(c *checker, n *node) { languageWords.check(c, n) }
+func (languageRule) read(c *checker, n *node) string { return languageWords.read(c, n) }
 
 // languageHolder returns the object that sets the machine's QueryLanguage: the
 // definition, or by a slip that is often made, its States.
@@ -156,7 +110,7 @@ func (c *checker) queryLanguage(n *node) queryLanguage {
 	case v.Str == inJSONata.String():
 		return inJSONata
 	case v.Str == inJSONPath.String() && c.machineLanguage == inJSONata:
-		c.valuef(ruleDowngrade, n, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine")
+		c.Valuef(ruleDowngrade, n, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine")
 		return inJSONPath
 	case v.Str == inJSONPath.String():
 		return inJSONPath

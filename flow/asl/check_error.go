@@ -11,10 +11,10 @@ import (
 // errorsRule is an ErrorEquals.
 type errorsRule struct{}
 
-func (errorsRule) check(c *checker, n *node) {
+func (errorsRule) read(c *checker, n *node) []string {
 	if n.Kind != jsontext.Array || len(n.Items) == 0 {
-		c.valuef(ruleEmpty, n, "ErrorEquals must be an array of at least one error's name")
-		return
+		c.Valuef(ruleEmpty, n, "ErrorEquals must be an array of at least one error's name")
+		return nil
 	}
 	entry := n.Parent
 	last := entry.Parent == nil || entry.Index == len(entry.Parent.Items)-1
@@ -22,33 +22,26 @@ func (errorsRule) check(c *checker, n *node) {
 		switch {
 		case c.hasPlaceholder(item):
 		case item.Kind != jsontext.String || item.Str == "":
-			c.valuef(ruleType, item, "an error's name must be a string that is not empty")
+			c.Valuef(ruleType, item, "an error's name must be a string that is not empty")
 		case item.Str == statesAll && (len(n.Items) > 1 || !last):
-			c.valuef(ruleStatesAll, item, "States.ALL must stand alone, and in the last entry")
+			c.Valuef(ruleStatesAll, item, "States.ALL must stand alone, and in the last entry")
 		case reserved(item.Str):
-			c.fixf(ruleUnknownError, item, c.didYouMean(ruleUnknownError, item.Str, knownErrors, plainly), "the language has no error %s", jsontext.Quote(item.Str))
+			c.Fixf(ruleUnknownError, item, c.DidYouMean(ruleUnknownError, item.Str, knownErrors, plainly), "the language has no error %s", jsontext.Quote(item.Str))
 		}
 	}
+	return textsOf(n)
 }
 
-// maxDelayCheck compares the delays of a retrier.
-type maxDelayCheck struct{}
-
-func (maxDelayCheck) check(c *checker, n *node) {
-	most, interval := n.Get("MaxDelaySeconds"), int64(1)
-	if v := n.Get("IntervalSeconds"); v != nil {
-		interval = jsontext.Meaning[int64](v)
-	}
-	if v := jsontext.Meaning[int64](most); v > 0 && v <= interval {
-		c.valuef(ruleMaxDelay, most, "MaxDelaySeconds must be greater than IntervalSeconds")
+// checkMaxDelay compares the delays of a retrier.
+func checkMaxDelay(c *checker, n *node, r *retrier) {
+	if r.most > 0 && r.most <= r.interval {
+		c.Valuef(ruleMaxDelay, n.Get("MaxDelaySeconds"), "MaxDelaySeconds must be greater than IntervalSeconds")
 	}
 }
 
-// unusedCheck warns of entries of Retry and Catch for which no error is left:
+// checkUnused warns of entries of Retry and Catch for which no error is left:
 // the entries before them take all.
-type unusedCheck struct{}
-
-func (unusedCheck) check(c *checker, n *node) {
+func checkUnused(c *checker, n *node, _ *state) {
 	for _, field := range []string{"Retry", "Catch"} {
 		list := n.Get(field)
 		if list == nil {
@@ -59,11 +52,11 @@ func (unusedCheck) check(c *checker, n *node) {
 			names := textsOf(entry.Get("ErrorEquals"))
 			for _, name := range names {
 				if !profiles[c.profile].allMatchesAll && name == statesRuntime {
-					c.valuef(ruleUnused, entry, "States.Runtime cannot be handled, so %s never sees it", field)
+					c.Valuef(ruleUnused, entry, "States.Runtime cannot be handled, so %s never sees it", field)
 				}
 			}
 			if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !isTaken(name, taken) }) {
-				c.valuef(ruleUnused, entry, "this entry of %s is never used: those before it take %s", field, strings.Join(names, ", "))
+				c.Valuef(ruleUnused, entry, "this entry of %s is never used: those before it take %s", field, strings.Join(names, ", "))
 			}
 			for _, name := range names {
 				taken[name] = true

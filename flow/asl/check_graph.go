@@ -18,7 +18,7 @@ func (c *checker) ends(list *node) {
 			return
 		}
 	}
-	c.fixf(ruleEnd, list, `give a state "End": true, or add one of Type Succeed or Fail`, "no state ends the machine")
+	c.Fixf(ruleEnd, list, `give a state "End": true, or add one of Type Succeed or Fail`, "no state ends the machine")
 }
 
 // unreachable warns of states that no transition leads to.
@@ -41,7 +41,7 @@ func (c *checker) unreachable(level *node) {
 	}
 	for _, name := range c.scope.names {
 		if n := c.scope.states[name]; !reached[name] {
-			c.valuef(rule, n, "no transition leads to the state %s", jsontext.Quote(name))
+			c.Valuef(rule, n, "no transition leads to the state %s", jsontext.Quote(name))
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (c *checker) endlessLoops() {
 	})
 	for _, loop := range loops {
 		first := slices.MinFunc(loop, func(a, b string) int { return c.scope.states[a].At - c.scope.states[b].At })
-		c.fixf(ruleEndlessLoop, c.scope.states[first], "let one of them lead to a state that ends, waits or works",
+		c.Fixf(ruleEndlessLoop, c.scope.states[first], "let one of them lead to a state that ends, waits or works",
 			"the loop of %s only computes and is never left", among(loop))
 	}
 }

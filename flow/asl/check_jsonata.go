@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -14,47 +16,53 @@ import (
 
 const expressionStart, expressionEnd = "{%", "%}"
 
-// isExpression reports whether a value is an expression, or was meant to be one,
-// which is reported. Its node means a *jsonata.Expression.
-func (c *checker) isExpression(n *node) bool {
+// query reads a value that is an expression, or was meant to be one, which is
+// reported: then the query is nil.
+func (c *checker) query(n *node) (read *query, is bool) {
 	if n.Kind != jsontext.String {
-		return false
+		return nil, false
 	}
 	opens, closes := strings.HasPrefix(n.Str, expressionStart), strings.HasSuffix(n.Str, expressionEnd)
 	trimmed := strings.TrimSpace(n.Str)
 	switch {
 	case opens && closes && len(n.Str) >= len(expressionStart+expressionEnd):
-		c.expression(n)
-		return true
+		return c.expression(n), true
 	case strings.HasPrefix(trimmed, expressionStart) && strings.HasSuffix(trimmed, expressionEnd) && trimmed != n.Str:
-		c.fixf(ruleNotEvaluated, n, "remove the blanks around it", "%s looks like an expression but is taken as it stands", nameOf(n))
+		c.Fixf(ruleNotEvaluated, n, "remove the blanks around it", "%s looks like an expression but is taken as it stands", nameOf(n))
 	case opens:
-		c.fixf(ruleDelimiters, n, "end it with %}", "%s begins like an expression but does not end with %%}", nameOf(n))
-		return true
+		c.Fixf(ruleDelimiters, n, "end it with %}", "%s begins like an expression but does not end with %%}", nameOf(n))
+		return nil, true
 	case closes:
-		c.fixf(ruleDelimiters, n, "begin it with {%", "%s ends like an expression but does not begin with {%%", nameOf(n))
-		return true
+		c.Fixf(ruleDelimiters, n, "begin it with {%", "%s ends like an expression but does not begin with {%%", nameOf(n))
+		return nil, true
 	}
-	return false
+	return nil, false
+}
+
+// queryInstead reads an expression that may stand in place of another value.
+func (c *checker) queryInstead(n *node) (*query, bool) {
+	if c.language != inJSONata {
+		return nil, false
+	}
+	return c.query(n)
 }
 
 // expression reads an expression.
-func (c *checker) expression(n *node) {
+func (c *checker) expression(n *node) *query {
 	if c.patterns > jsonata.MaxPatterns {
-		return // there is an error already
+		return nil // there is an error already
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Str, expressionStart), expressionEnd)
 	e, err := jsonata.Parse(text)
 	if broken, ok := errors.AsType[*jsonata.ParseError](err); ok {
-		c.add(ruleJSONata, n, c.within(n, broken.Offset), "", nameOf(n)+": "+broken.Message)
-		return
+		c.Add(ruleJSONata, n, c.within(n, broken.Offset), "", nameOf(n)+": "+broken.Message)
+		return nil
 	}
 	if c.patterns += e.Patterns(); c.patterns > jsonata.MaxPatterns {
-		c.add(ruleJSONata, n, n.At, "lower their repetitions",
+		c.Add(ruleJSONata, n, n.At, "lower their repetitions",
 			fmt.Sprintf("the regular expressions of the definition compile to more than %d instructions", jsonata.MaxPatterns))
-		return
+		return nil
 	}
-	n.Means = e
 	for _, use := range e.Inputs() {
 		name := jsontext.Cut(use.Name)
 		fix, message := "such as $states.input."+name, fmt.Sprintf("%s: Reference to '%s' at the top level is not supported", nameOf(n), name)
@@ -64,11 +72,33 @@ func (c *checker) expression(n *node) {
 		case strings.ContainsAny(use.Name, "$*"):
 			fix = "such as $states.input"
 		}
-		c.add(ruleTopLevel, n, c.within(n, use.Offset), fix, message)
+		c.Add(ruleTopLevel, n, c.within(n, use.Offset), fix, message)
 	}
 	for _, use := range e.Variables() {
 		c.use(n, use)
 	}
+	return queryOf(e, c.place(n, strings.TrimSpace(e.Text())))
+}
+
+// place returns where in its state a value stands.
+func (c *checker) place(n *node, text string) place {
+	return place{field: n.Key, location: c.locationOf(n), text: text}
+}
+
+// locationOf is how AWS tells the place of a value in a state, such as
+// Choices[1]/Output/total.
+func (c *checker) locationOf(n *node) string {
+	if n == c.state || n.Parent == nil {
+		return ""
+	}
+	around := c.locationOf(n.Parent)
+	switch {
+	case n.Parent.Kind == jsontext.Array:
+		return around + "[" + strconv.Itoa(n.Index) + "]"
+	case around == "":
+		return n.Key
+	}
+	return around + "/" + n.Key
 }
 
 // use checks a variable of an expression.
@@ -79,7 +109,7 @@ func (c *checker) use(n *node, use jsonata.Use) {
 			c.useStates(n, use)
 		}
 	case use.Name == "eval":
-		c.add(ruleTopLevel, n, c.within(n, use.Offset), "", nameOf(n)+": the function $eval is not supported")
+		c.Add(ruleTopLevel, n, c.within(n, use.Offset), "", nameOf(n)+": the function $eval is not supported")
 	case !jsonata.HasFunction(use.Name):
 		c.read(n, use.Name)
 	}
@@ -87,90 +117,131 @@ func (c *checker) use(n *node, use jsonata.Use) {
 
 // within returns where in the definition's text a byte of an expression stands.
 func (c *checker) within(n *node, offset int) int {
-	if c.source[n.At] != '"' {
+	if c.Source.Text[n.At] != '"' {
 		return n.At // it was put in the place of an object
 	}
-	return n.Within(c.source, offset+len(expressionStart))
+	return n.Within(c.Source.Text, offset+len(expressionStart))
 }
 
 // useStates checks a member of $states.
 func (c *checker) useStates(n *node, use jsonata.Use) {
-	name, there := use.Members[0], statesMembers(n)
+	name, there := use.Members[0], c.statesMembers(n)
 	if slices.Contains(there, name) {
 		return
 	}
-	fix := c.didYouMean(ruleStates, name, there, func(name string) string { return "$states." + name })
+	fix := c.DidYouMean(ruleStates, name, there, func(name string) string { return "$states." + name })
 	switch name {
 	case "result":
 		fix = "it is there in Output and Assign of a Task, Parallel or Map state"
 	case "errorOutput":
 		fix = "it is there in Output and Assign of a catcher"
 	}
-	c.add(ruleStates, n, c.within(n, use.Offset), fix, fmt.Sprintf("%s: Field '$states.%s' does not exist here", nameOf(n), jsontext.Cut(name)))
+	c.Add(ruleStates, n, c.within(n, use.Offset), fix, fmt.Sprintf("%s: Field '$states.%s' does not exist here", nameOf(n), jsontext.Cut(name)))
 }
 
 // statesMembers returns what $states has where a value stands.
-func statesMembers(n *node) []string {
+func (c *checker) statesMembers(n *node) []string {
 	there := []string{"context", "input"}
 	var field, inner string // of the state, and of an entry of a list in it
-	for ; n.Parent != nil; n = n.Parent {
-		if is, ok := n.Means.(stateMeaning); ok {
-			output := field == "Output" || field == "Assign"
-			switch {
-			case output && (is.kind == taskState || is.kind == parallelState || is.kind == mapState):
-				there = append(there, "result")
-			case field == "Catch" && (inner == "Output" || inner == "Assign"):
-				there = append(there, "errorOutput")
-			}
-			break
-		}
+	for ; n != c.state && n.Parent != nil; n = n.Parent {
 		if n.Key != "" {
 			field, inner = n.Key, field
 		}
 	}
+	kind, _ := kindOf(n)
+	output := field == "Output" || field == "Assign"
+	switch {
+	case output && (kind == taskState || kind == parallelState || kind == mapState):
+		there = append(there, "result")
+	case field == "Catch" && (inner == "Output" || inner == "Assign"):
+		there = append(there, "errorOutput")
+	}
 	return there
 }
 
-// expressions reads a value in which every text may be an expression.
-func (c *checker) expressions(n *node) {
-	c.isExpression(n)
-	for _, m := range n.Members {
-		if strings.HasSuffix(m.Name, ".$") {
-			c.namef(ruleNotEvaluated, m, "write {% … %} as the value", "%s is a field of JSONPath; in JSONata its value is taken as it stands", jsontext.Cut(m.Name))
-		}
-		c.expressions(m.Value)
+// document reads a payload in JSONata.
+func (c *checker) document(n *node) payload {
+	d := &document{}
+	rest := c.addTo(d, nil, n)
+	switch {
+	case len(d.queries) == 0:
+		value, err := jsonata.Decode(rest)
+		return &jsonValue{text: atom.FromJSON(rest), tree: treeOf(n), hasTree: true, value: value, hasValue: err == nil, constant: true}
+	case n.Kind == jsontext.String:
+		return d.queries[0]
 	}
-	for _, item := range n.Items {
-		c.expressions(item)
+	d.texts = append(d.texts, string(rest))
+	return d
+}
+
+// addTo adds a value, in which every text may be an expression, to a document. The
+// text behind the last query goes from call to call.
+func (c *checker) addTo(d *document, text []byte, n *node) []byte {
+	if q, is := c.query(n); is {
+		if q != nil {
+			d.texts, d.queries = append(d.texts, string(text)), append(d.queries, q)
+		}
+		return text[:0]
+	}
+	switch n.Kind {
+	case jsontext.Array:
+		text = append(text, '[')
+		for i, item := range n.Items {
+			text = c.addTo(d, separated(text, i), item)
+		}
+		return append(text, ']')
+	case jsontext.Object:
+		text = append(text, '{')
+		for i, m := range n.Members {
+			c.jsonPathField(m)
+			text = c.addTo(d, append(jsontext.AppendString(separated(text, i), m.Name), ':'), m.Value)
+		}
+		return append(text, '}')
+	case jsontext.String:
+		return jsontext.AppendString(text, n.Str)
+	case jsontext.Null:
+		return append(text, "null"...)
+	default:
+		return append(text, n.Str...)
 	}
 }
 
-// expressionOr is a valueRule, or in JSONata an expression instead.
-type expressionOr struct{ valueRule }
-
-func (s expressionOr) check(c *checker, n *node) {
-	if c.language != inJSONata || !c.isExpression(n) {
-		s.valueRule.check(c, n)
+// jsonPathField warns of a field that looks as if its value were evaluated as JSONPath.
+func (c *checker) jsonPathField(m jsontext.Member) {
+	if strings.HasSuffix(m.Name, ".$") {
+		c.Namef(ruleNotEvaluated, m, "write {% … %} as the value",
+			"%s is a field of JSONPath; in JSONata its value is taken as it stands", jsontext.Cut(m.Name))
 	}
 }
 
 // conditionRule is the condition of a rule in JSONata.
 type conditionRule struct{}
 
-func (conditionRule) check(c *checker, n *node) {
-	if n.Kind != jsontext.Bool && !c.isExpression(n) {
-		c.valuef(ruleType, n, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
+func (conditionRule) read(c *checker, n *node) test {
+	if n.Kind == jsontext.Bool {
+		return always(n.IsTrue())
 	}
+	q, is := c.query(n)
+	if !is {
+		c.Valuef(ruleType, n, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
+	}
+	return condition{q}
 }
 
 // itemsRule is what a Map state in JSONata goes over.
 type itemsRule struct{}
 
-func (itemsRule) check(c *checker, n *node) {
-	switch {
-	case n.Kind == jsontext.Array, n.Kind == jsontext.Object:
-		c.expressions(n)
-	case !c.isExpression(n):
-		c.valuef(ruleType, n, "%s must be an array, an object, or an expression between {%% and %%}", nameOf(n))
+func (itemsRule) read(c *checker, n *node) *listed {
+	text := plain(treeOf(n))
+	if n.Kind == jsontext.Array || n.Kind == jsontext.Object {
+		return &listed{c.document(n), c.place(n, text)}
 	}
+	q, is := c.query(n)
+	switch {
+	case !is:
+		c.Valuef(ruleType, n, "%s must be an array, an object, or an expression between {%% and %%}", nameOf(n))
+	case q != nil:
+		return &listed{q, q.at}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ type scope struct {
 	outer   *scope
 	names   []string // of its states, in the order of the text
 	states  map[string]*node
+	level   *level
 	assigns map[string][]assignment // of each variable
 	reads   []reading
 	owner   string              // the state of the outer scope that it belongs to
@@ -25,25 +26,24 @@ type scope struct {
 // statesRule is a States object.
 type statesRule struct{}
 
-func (statesRule) check(c *checker, n *node) {
+func (statesRule) read(c *checker, n *node) struct{} {
 	if n.Kind != jsontext.Object {
-		c.valuef(ruleType, n, "States must be an object with at least one state, found %s", n.Kind)
-		return
+		c.Valuef(ruleType, n, "States must be an object with at least one state, found %s", n.Kind)
+		return struct{}{}
 	}
 	if len(n.Members) == 0 {
-		c.valuef(ruleEmpty, n, "States must be an object with at least one state")
+		c.Valuef(ruleEmpty, n, "States must be an object with at least one state")
 	}
 	for _, name := range c.scope.names {
 		c.scope.current = name
-		c.state(name, c.scope.states[name])
+		c.readState(c.scope.level.here[name], c.scope.states[name])
 	}
+	return struct{}{}
 }
 
-// levelCheck is what a machine, a branch or a processor must be besides an objectRule.
-// StartAt and States are checked by then.
-type levelCheck struct{}
-
-func (levelCheck) check(c *checker, n *node) {
+// checkLevel is about what a machine, a branch or a processor is besides its fields.
+// StartAt and States are read by then.
+func checkLevel(c *checker, n *node, _ *level) {
 	if list := n.Get("States"); list != nil && len(c.scope.names) > 0 {
 		c.ends(list)
 		c.unreachable(n)
@@ -52,23 +52,28 @@ func (levelCheck) check(c *checker, n *node) {
 }
 
 // levelRule is a machine inside another: a branch or a processor.
-type levelRule struct{ *objectRule }
+type levelRule struct{ *objectRule[level] }
 
-func (s levelRule) check(c *checker, n *node) { c.level(s.objectRule, n, false) }
+func (s levelRule) read(c *checker, n *node) *level { return c.level(s.objectRule, n, false) }
 
-// level checks a machine, a branch or a processor, in a scope of its own.
-func (c *checker) level(f *objectRule, n *node, apart bool) {
-	language, outer := c.language, c.scope
-	c.language, c.scope = c.machineLanguage, &scope{outer: outer, states: map[string]*node{}, assigns: map[string][]assignment{}, apart: apart}
+// level reads a machine, a branch or a processor, in a scope of its own.
+func (c *checker) level(f *objectRule[level], n *node, apart bool) *level {
+	language, outer, around := c.language, c.scope, c.state
+	l := &level{here: map[string]*state{}}
+	c.scope = &scope{outer: outer, level: l, states: map[string]*node{}, assigns: map[string][]assignment{}, apart: apart}
+	c.language = c.machineLanguage
 	if outer != nil {
 		c.scope.owner = outer.current
+		l.owner = outer.level.here[outer.current]
 	}
 	c.scopes = append(c.scopes, c.scope)
 	if list := n.Get("States"); list != nil {
 		c.declare(list)
 	}
-	f.check(c, n)
-	c.language, c.scope = language, outer
+	f.fill(c, n, l)
+	l.names = c.scope.names
+	c.language, c.scope, c.state = language, outer, around
+	return l
 }
 
 // declare notes the names of a level's states, so that they can refer to each
@@ -76,24 +81,25 @@ func (c *checker) level(f *objectRule, n *node, apart bool) {
 func (c *checker) declare(list *node) {
 	for _, m := range list.Members {
 		if m.Name == "QueryLanguage" && m.Value.Kind == jsontext.String && c.scope.outer == nil {
-			c.namef(ruleMisplaced, m, "move it out of States", "QueryLanguage is set inside States and taken as if it stood beside it")
+			c.Namef(ruleMisplaced, m, "move it out of States", "QueryLanguage is set inside States and taken as if it stood beside it")
 			continue
 		}
 		c.stateName(m)
 		if m.Value.Kind != jsontext.Object {
-			c.valuef(ruleType, m.Value, "the state %s must be an object, found %s", jsontext.Quote(m.Name), m.Value.Kind)
+			c.Valuef(ruleType, m.Value, "the state %s must be an object, found %s", jsontext.Quote(m.Name), m.Value.Kind)
 			continue
 		}
 		if c.scope.states[m.Name] != nil {
 			continue // reported as repeated
 		}
 		if first := c.names[m.Name]; first != nil {
-			c.namef(ruleStateOnce, m, "", "the state name %s is taken in line %d; names are unique in the whole machine, branches included",
-				jsontext.Quote(m.Name), c.line(ruleStateOnce, first))
+			c.Namef(ruleStateOnce, m, "", "the state name %s is taken in line %d; names are unique in the whole machine, branches included",
+				jsontext.Quote(m.Name), c.Line(ruleStateOnce, first))
 		} else {
 			c.names[m.Name] = m.Value
 		}
-		c.scope.states[m.Name] = m.Value
+		s := &state{name: m.Name, level: c.scope.level}
+		c.scope.states[m.Name], c.scope.level.here[m.Name], c.states[m.Name] = m.Value, s, s
 		c.scope.names = append(c.scope.names, m.Name)
 	}
 }
@@ -102,28 +108,31 @@ func (c *checker) stateName(m jsontext.Member) {
 	most := profiles[c.profile].nameLength
 	switch n := utf8.RuneCountInString(m.Name); {
 	case m.Name == "":
-		c.namef(ruleStateName, m, "", "a state's name must not be empty")
+		c.Namef(ruleStateName, m, "", "a state's name must not be empty")
 	case n > most:
-		c.namef(ruleStateName, m, "", "the state name %s has %d characters; %d is the most", jsontext.Quote(m.Name), n, most)
+		c.Namef(ruleStateName, m, "", "the state name %s has %d characters; %d is the most", jsontext.Quote(m.Name), n, most)
 	case strings.ContainsFunc(m.Name, unicode.IsControl):
-		c.namef(ruleStateName, m, "", "the state name %s has a control character", jsontext.Quote(m.Name))
+		c.Namef(ruleStateName, m, "", "the state name %s has a control character", jsontext.Quote(m.Name))
 	}
 }
 
 // targetRule is the name of a state of the same level.
 type targetRule struct{}
 
-func (targetRule) check(c *checker, n *node) {
+func (targetRule) read(c *checker, n *node) *state {
 	switch {
 	case c.hasPlaceholder(n):
 	case n.Kind != jsontext.String:
-		c.valuef(ruleType, n, "%s must be a state's name, found %s", nameOf(n), n.Kind)
+		c.Valuef(ruleType, n, "%s must be a state's name, found %s", nameOf(n), n.Kind)
 	case c.scope.states[n.Str] == nil:
 		fix := "a transition stays within its own States; that state is in another"
 		if c.names[n.Str] == nil {
-			fix = c.didYouMean(ruleTarget, n.Str, c.scope.names, jsontext.Quote)
+			fix = c.DidYouMean(ruleTarget, n.Str, c.scope.names, jsontext.Quote)
 		}
-		c.fixf(ruleTarget, n, fix, "%s %s is no state", nameOf(n), jsontext.Quote(n.Str))
+		c.Fixf(ruleTarget, n, fix, "%s %s is no state", nameOf(n), jsontext.Quote(n.Str))
 		c.scope.lost = true
+	default:
+		return c.scope.level.here[n.Str]
 	}
+	return nil
 }

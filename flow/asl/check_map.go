@@ -11,14 +11,15 @@ import (
 // processorRule is what a Map state does with each item.
 type processorRule struct{}
 
-func (processorRule) check(c *checker, n *node) {
+func (processorRule) read(c *checker, n *node) *level {
 	config := n.Get("ProcessorConfig")
 	express := c.express
 	if config != nil && isText(config.Get("ExecutionType"), "EXPRESS") {
 		c.express = true
 	}
-	c.level(processorObject, n, isDistributed(n))
+	l := c.level(processorObject, n, isDistributed(n))
 	c.express = express
+	return l
 }
 
 // processorOf returns what a Map state does with each item.
@@ -39,10 +40,8 @@ func isDistributed(processor *node) bool {
 // isText reports whether n is there and a certain text.
 func isText(n *node, text string) bool { return n != nil && n.Kind == jsontext.String && n.Str == text }
 
-// distributedCheck is about what belongs to distributed Map states alone.
-type distributedCheck struct{}
-
-func (distributedCheck) check(c *checker, n *node) {
+// checkDistributed is about what belongs to distributed Map states alone.
+func checkDistributed(c *checker, n *node, s *state) {
 	processor := processorOf(n)
 	if processor == nil || processor.Kind != jsontext.Object {
 		return
@@ -52,10 +51,19 @@ func (distributedCheck) check(c *checker, n *node) {
 	case !isDistributed(processor):
 		c.undistributed(n, config)
 	case config.Get("ExecutionType") == nil:
-		c.fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
+		c.Fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
 	}
 	if c.express && isDistributed(processor) {
-		c.valuef(ruleExpress, config, "Express state machine does not support a distributed Map")
+		c.Valuef(ruleExpress, config, "Express state machine does not support a distributed Map")
+	}
+	if !isDistributed(processor) {
+		s.items.distributed = nil
+		return
+	}
+	d := s.items.distributed
+	d.express = isText(config.Get("ExecutionType"), "EXPRESS")
+	if d.named = n.Get("Label") != nil; !d.named {
+		d.label = namedUUID(s.name)
 	}
 }
 
@@ -63,40 +71,36 @@ func (c *checker) undistributed(n, config *node) {
 	const fix = `set "Mode": "DISTRIBUTED" in ItemProcessor's ProcessorConfig`
 	for _, field := range []string{"ItemReader", "ItemBatcher", "ResultWriter", "Label"} {
 		if v := n.Get(field); v != nil {
-			c.fixf(ruleDistributed, v, fix, "%s is for a distributed Map", field)
+			c.Fixf(ruleDistributed, v, fix, "%s is for a distributed Map", field)
 		}
 	}
 	if config != nil && config.Get("ExecutionType") != nil {
-		c.fixf(ruleDistributed, config.Get("ExecutionType"), fix, "ExecutionType is for a distributed Map")
+		c.Fixf(ruleDistributed, config.Get("ExecutionType"), fix, "ExecutionType is for a distributed Map")
 	}
 	for _, field := range []string{"ToleratedFailureCount", "ToleratedFailurePercentage"} {
 		for _, name := range []string{field, field + "Path"} {
 			if v := n.Get(name); v != nil {
-				c.fixf(ruleTolerated, v, fix, "%s has no effect: the first failure ends a Map that is not distributed", name)
+				c.Fixf(ruleTolerated, v, fix, "%s has no effect: the first failure ends a Map that is not distributed", name)
 			}
 		}
 	}
 }
 
-// headersCheck is what a ReaderConfig that gives the headers must have.
-type headersCheck struct{}
-
-func (headersCheck) check(c *checker, n *node) {
+// checkHeaders is about a ReaderConfig that gives the headers.
+func checkHeaders(c *checker, n *node, _ *readerConfig) {
 	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
-		c.valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
+		c.Valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
 	}
 }
 
-// batchLimitCheck is what an ItemBatcher must have.
-type batchLimitCheck struct{}
-
-func (batchLimitCheck) check(c *checker, n *node) {
+// checkBatchLimit is about what an ItemBatcher must have.
+func checkBatchLimit(c *checker, n *node, _ *itemBatcher) {
 	for _, field := range []string{"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"} {
 		if n.Get(field) != nil {
 			return
 		}
 	}
-	c.valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
+	c.Valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
 }
 
 // labelRule is the Label of a distributed Map.
@@ -107,25 +111,26 @@ const (
 	labelExcludes = "?*<>{}[]:;,\\|^~$#%&`\""
 )
 
-func (labelRule) check(c *checker, n *node) {
+func (labelRule) read(c *checker, n *node) string {
 	if c.hasPlaceholder(n) || !c.isText(n) {
-		return
+		return ""
 	}
 	illegal := strings.IndexFunc(n.Str, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(labelExcludes, r)
 	})
 	switch length := utf8.RuneCountInString(n.Str); {
 	case length == 0:
-		c.valuef(ruleLabel, n, "Label must not be empty")
+		c.Valuef(ruleLabel, n, "Label must not be empty")
 	case length > maxLabel:
-		c.valuef(ruleLabel, n, "Label has %d characters; %d is the most", length, maxLabel)
+		c.Valuef(ruleLabel, n, "Label has %d characters; %d is the most", length, maxLabel)
 	case illegal >= 0:
 		r, _ := utf8.DecodeRuneInString(n.Str[illegal:])
-		c.valuef(ruleLabel, n, "Label has the character %q, which it may not have", r)
+		c.Valuef(ruleLabel, n, "Label has the character %q, which it may not have", r)
 	}
 	if first := c.labels[n.Str]; first != nil {
-		c.valuef(ruleLabelOnce, n, "the Label %s is taken in line %d", jsontext.Quote(n.Str), c.line(ruleLabelOnce, first))
+		c.Valuef(ruleLabelOnce, n, "the Label %s is taken in line %d", jsontext.Quote(n.Str), c.Line(ruleLabelOnce, first))
 	} else {
 		c.labels[n.Str] = n
 	}
+	return n.Str
 }

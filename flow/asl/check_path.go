@@ -9,32 +9,31 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// pathRule is a JSONPath. Its nodes mean a *jsonpath.Path, unless they are null.
-type pathRule struct {
-	null      bool // may be null instead
-	reference bool // names one value
-	result    bool // is a ResultPath
-}
+// pathRule is a JSONPath.
+type pathRule struct{ reference bool } // names one value
 
-var (
-	dataPathRule  = pathRule{null: true}
-	referenceRule = pathRule{reference: true}
-)
+var referenceRule = pathRule{reference: true}
 
-func (s pathRule) check(c *checker, n *node) {
-	if s.null && n.Kind == jsontext.Null {
-		return
-	}
+func (s pathRule) read(c *checker, n *node) *jsonpath.Path {
 	path := c.path(n)
-	if path == nil {
-		return
-	}
-	if s.reference {
+	if path != nil && s.reference {
 		c.pathError(ruleReferencePath, n, path.CheckReference())
 	}
-	if s.result {
+	return path
+}
+
+// dataPathRule is an InputPath, OutputPath or ResultPath.
+type dataPathRule struct{ result bool }
+
+func (s dataPathRule) read(c *checker, n *node) dataPath {
+	if n.Kind == jsontext.Null {
+		return dataPath{none: true}
+	}
+	path := c.path(n)
+	if path != nil && s.result {
 		c.pathError(ruleReferencePath, n, path.CheckResultPath())
 	}
+	return dataPath{path: unlessRoot(path)}
 }
 
 // path reads a path.
@@ -43,7 +42,7 @@ func (c *checker) path(n *node) *jsonpath.Path {
 	case c.hasPlaceholder(n):
 		return nil
 	case n.Kind != jsontext.String:
-		c.valuef(ruleType, n, "%s must be a path, found %s", nameOf(n), n.Kind)
+		c.Valuef(ruleType, n, "%s must be a path, found %s", nameOf(n), n.Kind)
 		return nil
 	}
 	path, err := jsonpath.Parse(n.Str)
@@ -52,39 +51,34 @@ func (c *checker) path(n *node) *jsonpath.Path {
 		return nil
 	}
 	c.reads(n, path)
-	n.Means = path
 	return path
 }
 
 // pathError reports why a path is not what it should be, if it is not.
 func (c *checker) pathError(rule *Rule, n *node, err error) {
 	if wrong, ok := errors.AsType[*jsonpath.ParseError](err); ok {
-		c.valuef(rule, n, "%s %s is not a legal path: %s (at its character %d)", nameOf(n), jsontext.Quote(n.Str), wrong.Problem, wrong.Offset+1)
+		c.Valuef(rule, n, "%s %s is not a legal path: %s (at its character %d)", nameOf(n), jsontext.Quote(n.Str), wrong.Problem, wrong.Offset+1)
 	} else if err != nil {
-		c.valuef(rule, n, "%s %s is not a legal path: %v", nameOf(n), jsontext.Quote(n.Str), err)
+		c.Valuef(rule, n, "%s %s is not a legal path: %v", nameOf(n), jsontext.Quote(n.Str), err)
 	}
 }
 
-// dynamicRule is a path or a call of an intrinsic function. Its nodes mean an
-// expression.
+// dynamicRule is a path or a call of an intrinsic function.
 type dynamicRule struct{}
 
-func (dynamicRule) check(c *checker, n *node) { c.dynamic(n) }
+func (dynamicRule) read(c *checker, n *node) expression { return c.dynamic(n) }
 
-func (c *checker) dynamic(n *node) {
+func (c *checker) dynamic(n *node) expression {
 	switch {
 	case c.hasPlaceholder(n):
 	case n.Kind != jsontext.String:
-		c.valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s", jsontext.Quote(n.Key), n.Kind)
+		c.Valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s", jsontext.Quote(n.Key), n.Kind)
 	case strings.HasPrefix(n.Str, "$"):
-		if path := c.path(n); path != nil {
-			n.Means = expression(&pathExpression{field: n.Key, path: path})
-		}
+		return &pathExpression{field: n.Key, path: c.path(n)}
 	default:
-		if call := c.intrinsic(n); call != nil {
-			n.Means = call
-		}
+		return c.intrinsic(n)
 	}
+	return nil
 }
 
 // intrinsic reads the call of an intrinsic function.
@@ -94,9 +88,9 @@ func (c *checker) intrinsic(n *node) expression {
 	if err != nil {
 		fix := ""
 		if unknown, ok := errors.AsType[*unknownFunctionError](err); ok {
-			fix = c.didYouMean(ruleTemplate, unknown.name, functionNames, func(name string) string { return "States." + name })
+			fix = c.DidYouMean(ruleTemplate, unknown.name, functionNames, func(name string) string { return "States." + name })
 		}
-		c.fixf(ruleTemplate, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", jsontext.Quote(n.Key), err)
+		c.Fixf(ruleTemplate, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", jsontext.Quote(n.Key), err)
 		return nil
 	}
 	c.reads(n, p.paths...)
@@ -107,42 +101,67 @@ func (c *checker) intrinsic(n *node) expression {
 // evaluated.
 type payloadRule struct{}
 
-func (payloadRule) check(c *checker, n *node) {
+func (payloadRule) read(c *checker, n *node) payload {
 	if c.language == inJSONata {
-		c.expressions(n)
-	} else {
-		c.template(n)
+		return c.document(n)
 	}
+	if t := c.template(n); t != nil {
+		return t
+	}
+	return constant(treeOf(n))
 }
 
-// template reads a payload template of JSONPath. The nodes of its members whose
-// names end in .$ mean an expression.
-func (c *checker) template(n *node) {
-	plain := make(map[string]bool, len(n.Members))
+// template reads a payload template of JSONPath; nil if nothing in it is evaluated.
+func (c *checker) template(n *node) *template {
+	t, evaluated := &template{}, false
+	static := make(map[string]bool, len(n.Members))
 	for _, m := range n.Members {
-		plain[m.Name] = true
+		static[m.Name] = true
 	}
 	for _, m := range n.Members {
 		name, dynamic := strings.CutSuffix(m.Name, ".$")
-		switch {
-		case !dynamic:
-			c.undollared(m)
-			c.template(m.Value)
+		if dynamic {
+			if static[name] {
+				c.Valuef(ruleTwice, m.Value, "%s and %s give the same field twice", jsontext.Quote(name), jsontext.Quote(m.Name))
+			}
+			t.fields = append(t.fields, templateField{name, &template{expr: c.dynamic(m.Value)}})
+			evaluated = true
 			continue
-		case plain[name]:
-			c.valuef(ruleTwice, m.Value, "%s and %s give the same field twice", jsontext.Quote(name), jsontext.Quote(m.Name))
 		}
-		c.dynamic(m.Value)
+		c.undollared(m)
+		value := c.template(m.Value)
+		t.fields = append(t.fields, templateField{name, value})
+		evaluated = evaluated || value != nil
 	}
 	for _, item := range n.Items {
-		c.template(item)
+		value := c.template(item)
+		t.items = append(t.items, value)
+		evaluated = evaluated || value != nil
 	}
+	if !evaluated {
+		return nil
+	}
+	for i, m := range n.Members {
+		t.fields[i].value = orConstant(t.fields[i].value, m.Value)
+	}
+	for i, item := range n.Items {
+		t.items[i] = orConstant(t.items[i], item)
+	}
+	return t
+}
+
+// orConstant returns a template of a value in which nothing is evaluated, unless there is one.
+func orConstant(t *template, n *node) *template {
+	if t == nil {
+		return &template{constant: constant(treeOf(n))}
+	}
+	return t
 }
 
 // undollared warns of texts that look as if they were to be evaluated.
 func (c *checker) undollared(m jsontext.Member) {
 	if v := m.Value; v.Kind == jsontext.String && (looksDynamic(v.Str) || looksIntrinsic(v.Str)) {
-		c.fixf(ruleNoDollar, v, "name it "+jsontext.Quote(m.Name+".$"),
+		c.Fixf(ruleNoDollar, v, "name it "+jsontext.Quote(m.Name+".$"),
 			"the value for the field %s looks like a path but is taken as it stands", jsontext.Quote(m.Name))
 	}
 }

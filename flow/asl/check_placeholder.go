@@ -48,5 +48,5 @@ func placeholderObject(n *node) string {
 }
 
 func (c *checker) placeholder(n *node, name string) {
-	c.valuef(rulePlaceholder, n, "%s has the placeholder %s, which a deployment fills in", nameOf(n), jsontext.Cut(name))
+	c.Valuef(rulePlaceholder, n, "%s has the placeholder %s, which a deployment fills in", nameOf(n), jsontext.Cut(name))
 }

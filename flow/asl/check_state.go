@@ -1,28 +1,46 @@
 package asl
 
-import "github.com/ebbflow/ebb/internal/jsontext"
+import (
+	"strings"
 
-import "strings"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
 
-// state checks one state.
-func (c *checker) state(name string, n *node) {
-	where, language := c.where, c.language
-	c.where = "state " + jsontext.Quote(name) + ": "
-	defer func() { c.where, c.language = where, language }()
+// readState reads one state.
+func (c *checker) readState(s *state, n *node) {
+	where, language := c.Where, c.language
+	c.Where = "state " + jsontext.Quote(s.name) + ": "
+	defer func() { c.Where, c.language = where, language }()
 	kind, known := kindOf(n)
 	if !known {
 		c.unknownType(n)
 		return
 	}
-	c.language = c.queryLanguage(n)
-	n.Means = stateMeaning{kind, c.language}
-	stateForms[kind].check(c, n)
-}
-
-// stateMeaning is what the node of a state means.
-type stateMeaning struct {
-	kind     stateKind
-	language queryLanguage
+	c.language, c.state = c.queryLanguage(n), n
+	s.kind, s.language = kind, c.language
+	switch kind {
+	case taskState:
+		s.task, s.out.as = &task{}, "result"
+	case waitState:
+		s.wait = &wait{}
+	case failState:
+		s.failure, s.ends = &failing{}, true
+	case parallelState:
+		s.out.as = "result"
+	case mapState:
+		s.items, s.out.as = &iterated{distributed: &distributed{}}, "result"
+	case succeedState:
+		s.ends = true
+	case passState, choiceState:
+	}
+	stateForms[kind].fill(c, n, s)
+	if m := s.items; m != nil {
+		m.path = unlessRoot(m.path)
+		if m.selector == nil {
+			m.selector = s.arguments
+		}
+		s.arguments = nil
+	}
 }
 
 // kindOf returns the type of a state, if it has one of those there are.
@@ -40,13 +58,13 @@ func kindOf(n *node) (stateKind, bool) {
 // unknownType reports a state of which nothing else can be said.
 func (c *checker) unknownType(n *node) {
 	if t := n.Get("Type"); t != nil {
-		typeRule{}.check(c, t)
+		typeRule{}.read(c, t)
 	} else {
-		c.valuef(ruleRequired, n, "these fields are required: Type")
+		c.Valuef(ruleRequired, n, "these fields are required: Type")
 	}
 	for _, field := range []string{"Next", "End"} {
 		if v := n.Get(field); v != nil {
-			nextFields[field].is.check(c, v)
+			nextFields[field].read(c, v, &state{})
 		}
 	}
 }
@@ -54,30 +72,16 @@ func (c *checker) unknownType(n *node) {
 // typeRule is the Type of a state.
 type typeRule struct{}
 
-func (typeRule) check(c *checker, n *node) {
+func (typeRule) read(c *checker, n *node) string {
 	if _, known := kindOf(n.Parent); !known {
-		c.fixf(ruleValue, n, c.didYouMean(ruleValue, n.Str, kindNames[:], jsontext.Quote),
+		c.Fixf(ruleValue, n, c.DidYouMean(ruleValue, n.Str, kindNames[:], jsontext.Quote),
 			"The field 'Type' should have one of these values: [Task, Wait, Pass, Succeed, Fail, Choice, Parallel, Map]")
 	}
+	return n.Str
 }
 
-// nextOrEnd is demanded of states that go on.
-type nextOrEnd struct{}
-
-func (nextOrEnd) check(c *checker, n *node) {
-	next, end := n.Get("Next"), n.Get("End")
-	switch {
-	case next != nil && end.IsTrue():
-		c.valuef(ruleNextOrEnd, next, "a state that ends the machine has no Next")
-	case next == nil && !end.IsTrue() && (end == nil || end.Kind == jsontext.Bool):
-		c.valuef(ruleNextOrEnd, n, `one of Next and "End": true must be there`)
-	}
-}
-
-// errorCauseCheck is what the 2016 text demands of Fail states.
-type errorCauseCheck struct{}
-
-func (errorCauseCheck) check(c *checker, n *node) {
+// checkErrorAndCause is what the 2016 text demands of Fail states.
+func checkErrorAndCause(c *checker, n *node, _ *state) {
 	if !profiles[c.profile].failNeedsBoth {
 		return
 	}
@@ -88,6 +92,6 @@ func (errorCauseCheck) check(c *checker, n *node) {
 		}
 	}
 	if len(missing) > 0 {
-		c.valuef(ruleErrorCause, n, "the language of 2016 demands %s of a Fail state", strings.Join(missing, " and "))
+		c.Valuef(ruleErrorCause, n, "the language of 2016 demands %s of a Fail state", strings.Join(missing, " and "))
 	}
 }

@@ -1,6 +1,7 @@
 package asl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,31 +9,31 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// resourceRule is a resource. Its nodes mean a resource.
+// resourceRule is a resource.
 type resourceRule struct{}
 
-func (resourceRule) check(c *checker, n *node) {
+func (resourceRule) read(c *checker, n *node) resource {
 	if c.hasPlaceholder(n) || !c.isText(n) {
-		return
+		return resource{}
 	}
 	r, ok := parseResource(n.Str)
 	if !ok {
-		c.fixf(ruleResource, n, "such as exec:./book, https://example.org/book or a Lambda function's ARN",
+		c.Fixf(ruleResource, n, "such as exec:./book, https://example.org/book or a Lambda function's ARN",
 			"the resource %s is not recognized", jsontext.Quote(n.Str))
-		return
+		return r
 	}
 	r.at = n.At
-	n.Means = r
 	switch patterns, known := r.patterns(); {
 	case c.express && r.activity:
-		c.valuef(ruleExpress, n, "Express state machine does not support Activity ARN")
+		c.Valuef(ruleExpress, n, "Express state machine does not support Activity ARN")
 	case c.express && r.pattern == patternToken:
-		c.valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", r.pattern)
+		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", r.pattern)
 	case c.express && r.pattern != "":
-		c.valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", patternSync)
+		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", patternSync)
 	case r.pattern != "" && known && !slices.Contains(patterns, r.pattern):
-		c.fixf(ruleIntegration, n, patternFix(patterns), "the service %s has no pattern %s", r.service, r.pattern)
+		c.Fixf(ruleIntegration, n, patternFix(patterns), "the service %s has no pattern %s", r.service, r.pattern)
 	}
+	return r
 }
 
 func patternFix(patterns []string) string {
@@ -42,22 +43,18 @@ func patternFix(patterns []string) string {
 	return "leave it out, or use " + strings.Join(patterns, " or ")
 }
 
-// heartbeatCheck compares the two limits of a task's time.
-type heartbeatCheck struct{}
-
-func (heartbeatCheck) check(c *checker, n *node) {
-	timeout, heartbeat := n.Get("TimeoutSeconds"), n.Get("HeartbeatSeconds")
-	if t, h := jsontext.Meaning[int64](timeout), jsontext.Meaning[int64](heartbeat); t > 0 && h >= t {
-		c.valuef(ruleHeartbeat, heartbeat, "HeartbeatSeconds must be less than TimeoutSeconds")
+// checkTask compares the two limits of a task's time, and warns of tasks that wait for
+// a token nobody is told.
+func checkTask(c *checker, n *node, s *state) {
+	t := s.task
+	if t.timeout.fixed > 0 && t.heartbeat.fixed >= t.timeout.fixed {
+		c.Valuef(ruleHeartbeat, n.Get("HeartbeatSeconds"), "HeartbeatSeconds must be less than TimeoutSeconds")
 	}
-}
-
-// taskTokenCheck warns of tasks that wait for a token nobody is told.
-type taskTokenCheck struct{}
-
-func (taskTokenCheck) check(c *checker, n *node) {
-	r := jsontext.Meaning[resource](n.Get("Resource"))
-	if r.pattern != patternToken {
+	if !t.timeout.said {
+		t.timeout.fixed = profiles[c.profile].taskTimeout
+	}
+	t.machine = machineStarted(n, t)
+	if t.pattern != patternToken {
 		return
 	}
 	for _, field := range []string{"Parameters", "Arguments"} {
@@ -69,7 +66,7 @@ func (taskTokenCheck) check(c *checker, n *node) {
 	if c.language == inJSONata {
 		fix = `such as "token": "{% $states.context.Task.Token %}" in Arguments`
 	}
-	c.fixf(ruleTaskToken, n.Get("Resource"), fix, "the task waits for its token to come back but does not hand it on")
+	c.Fixf(ruleTaskToken, n.Get("Resource"), fix, "the task waits for its token to come back but does not hand it on")
 }
 
 // mentions reports whether some text in a value has a part, or is the whole
@@ -90,33 +87,33 @@ func mentions(n *node, part string) bool {
 // RoleArn in it.
 type credentialsRule struct{}
 
-func (credentialsRule) check(c *checker, n *node) {
+func (credentialsRule) read(c *checker, n *node) payload {
 	switch {
-	case n.Kind != jsontext.Object:
-		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
-		return
+	case !c.IsObject(n):
+		return nil
 	case n.Get("RoleArn") == nil && (c.language == inJSONata || n.Get("RoleArn.$") == nil):
-		c.valuef(ruleCredentials, n, "The field 'RoleArn' is required but was missing")
+		c.Valuef(ruleCredentials, n, "The field 'RoleArn' is required but was missing")
 	}
-	payloadRule{}.check(c, n)
+	return payloadRule{}.read(c, n)
 }
 
 // revertRule says how a Task state is undone: a resource, an object, or false.
 type revertRule struct{}
 
-func (revertRule) check(c *checker, n *node) {
+func (revertRule) read(c *checker, n *node) *revert {
 	switch {
 	case c.strict:
-		c.valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
+		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.Kind == jsontext.String:
-		resourceRule{}.check(c, n)
+		return &revert{resource: resourceRule{}.read(c, n)}
 	case n.Kind == jsontext.Object:
 		c.reverting = true
-		revertObject.check(c, n)
-		c.reverting = false
+		defer func() { c.reverting = false }()
+		return revertObject.read(c, n)
 	case n.Kind != jsontext.Bool || n.IsTrue():
-		c.fixf(ruleType, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.Kind)
+		c.Fixf(ruleType, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.Kind)
 	}
+	return &revert{never: true}
 }
 
 // catchRevertRule says what a catcher has undone before it goes on.
@@ -130,29 +127,35 @@ const (
 
 var catchRevertWords = wordRule{revertInside, revertAll}
 
-func (catchRevertRule) check(c *checker, n *node) {
+func (catchRevertRule) read(c *checker, n *node) *compensation {
+	read := &compensation{}
 	switch {
 	case c.strict:
-		c.valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
+		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
 	case n.Kind == jsontext.Object:
-		catchRevertObject.check(c, n)
+		catchRevertObject.fill(c, n, read)
 		to := n.Get("To")
 		if to == nil || to.Kind != jsontext.String {
-			return
+			return read
 		}
 		if state := c.scope.states[to.Str]; state != nil && !canBeUndone(state) {
-			c.fixf(ruleRevertTo, to, "name a Task with a Revert, or a state with one inside",
+			c.Fixf(ruleRevertTo, to, "name a Task with a Revert, or a state with one inside",
 				"nothing of the state %s can be undone, so nothing can be undone back to it", jsontext.Quote(to.Str))
 		}
+		if read.to != nil {
+			read.to.repeats = true // which of its visits was the last is to be known
+		}
 	default:
-		catchRevertWords.check(c, n)
-		if state := c.scope.states[c.scope.current]; isText(n, revertInside) && !canBeUndone(state) {
-			c.valuef(ruleRevertInside, n, "nothing of the state can be undone")
+		catchRevertWords.read(c, n)
+		read.inside = isText(n, revertInside)
+		if state := c.scope.states[c.scope.current]; read.inside && !canBeUndone(state) {
+			c.Valuef(ruleRevertInside, n, "nothing of the state can be undone")
 		}
 	}
 	if slices.Contains(textsOf(n.Parent.Get("ErrorEquals")), atom.CodeRevertFailed) {
-		c.valuef(ruleRevertFailed, n, "a catcher of %s has no Revert, for something could not be undone", atom.CodeRevertFailed)
+		c.Valuef(ruleRevertFailed, n, "a catcher of %s has no Revert, for something could not be undone", atom.CodeRevertFailed)
 	}
+	return read
 }
 
 // canBeUndone reports whether some Task of a state, or inside of it, has a Revert.
@@ -173,14 +176,23 @@ func canBeUndone(state *node) bool {
 	return false
 }
 
-// revertRetryCheck is what the Retry of a Revert must be.
-type revertRetryCheck struct{}
-
-func (revertRetryCheck) check(c *checker, n *node) {
+// checkRevertRetry is about the Retry of a Revert.
+func checkRevertRetry(c *checker, n *node, _ *revert) {
 	retry := n.Get("Retry")
 	list := n.List("Retry")
 	if len(list) > 1 || len(list) == 1 && !slices.Equal(textsOf(list[0].Get("ErrorEquals")), []string{statesAll}) {
-		c.fixf(ruleRevertRetry, retry, `such as "Retry": [{"ErrorEquals": ["States.ALL"]}]`,
+		c.Fixf(ruleRevertRetry, retry, `such as "Retry": [{"ErrorEquals": ["States.ALL"]}]`,
 			"what undoes a state is tried again whatever the error: Retry has one entry, for States.ALL")
 	}
+}
+
+// machineStarted returns the name of the machine that a task starts an execution of, ""
+// when only a run tells.
+func machineStarted(n *node, t *task) string {
+	machine := cmp.Or(n.Get("Parameters"), n.Get("Arguments")).Get("StateMachineArn")
+	if !t.starts() || machine == nil || strings.HasPrefix(machine.Str, "{%") {
+		return ""
+	}
+	name, _ := machineName(machine.Str)
+	return name
 }

@@ -17,10 +17,9 @@ import (
 // levels inside.
 type assignRule struct{}
 
-func (assignRule) check(c *checker, n *node) {
-	if n.Kind != jsontext.Object {
-		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
-		return
+func (assignRule) read(c *checker, n *node) []variable {
+	if !c.IsObject(n) {
+		return nil
 	}
 	for _, m := range n.Members {
 		name := m.Name
@@ -29,13 +28,34 @@ func (assignRule) check(c *checker, n *node) {
 		}
 		switch {
 		case !isVariableName(name):
-			c.namef(ruleVariableName, m, "", "%s is no name for a variable", jsontext.Quote(name))
+			c.Namef(ruleVariableName, m, "", "%s is no name for a variable", jsontext.Quote(name))
 		case name == "states":
-			c.namef(ruleVariableName, m, "", "the variable name states is reserved")
+			c.Namef(ruleVariableName, m, "", "the variable name states is reserved")
 		}
 		c.scope.assigns[name] = append(c.scope.assigns[name], assignment{c.scope.current, m.Value})
 	}
-	payloadRule{}.check(c, n)
+	return c.variables(n)
+}
+
+// variables reads the values of variables.
+func (c *checker) variables(n *node) []variable {
+	out := make([]variable, len(n.Members))
+	if c.language == inJSONata {
+		for i, m := range n.Members {
+			c.jsonPathField(m)
+			out[i] = variable{m.Name, c.document(m.Value)}
+		}
+		return out
+	}
+	t := c.template(n)
+	for i, m := range n.Members {
+		if t == nil {
+			out[i] = variable{m.Name, constant(treeOf(m.Value))}
+		} else {
+			out[i] = variable{t.fields[i].name, t.fields[i].value.payload()}
+		}
+	}
+	return out
 }
 
 // isVariableName reports whether a name is an identifier of at most 80
@@ -61,6 +81,7 @@ type reading struct {
 	name  string
 	at    *node
 	where string
+	query bool // in JSONata
 }
 
 // reads notes the variables that paths in a node name.
@@ -69,7 +90,7 @@ func (c *checker) reads(n *node, paths ...*jsonpath.Path) {
 		switch {
 		case path.Root() != jsonpath.RootVariable:
 		case c.reverting:
-			c.valuef(ruleUndoVariable, n, "variables cannot be seen when a state is undone; put what is needed into the state's Parameters")
+			c.Valuef(ruleUndoVariable, n, "variables cannot be seen when a state is undone; put what is needed into the state's Parameters")
 			return
 		default:
 			c.read(n, path.Variable())
@@ -79,7 +100,7 @@ func (c *checker) reads(n *node, paths ...*jsonpath.Path) {
 
 // read notes that a variable is read.
 func (c *checker) read(n *node, name string) {
-	c.scope.reads = append(c.scope.reads, reading{name, n, c.where})
+	c.scope.reads = append(c.scope.reads, reading{name, n, c.Where, c.language == inJSONata})
 }
 
 // shadows reports variables that a level inside assigns though a level around it
@@ -98,7 +119,7 @@ func (c *checker) shadows(s *scope) {
 			}
 			if slices.ContainsFunc(outer, func(a assignment) bool { return before[a.state] }) {
 				reported[name] = true
-				c.valuef(ruleShadow, s.assigns[name][0].at,
+				c.Valuef(ruleShadow, s.assigns[name][0].at,
 					"the variable %s is assigned in a level around this one, too; it can be read here, not assigned", jsontext.Quote(name))
 			}
 		}
@@ -122,13 +143,13 @@ func (s *scope) leadingTo(state string) map[string]bool {
 // seen assigns them.
 func (c *checker) unassigned(s *scope) {
 	for _, r := range s.reads {
-		if !c.full(ruleUnassigned) && !s.assigned(r.name) {
-			c.where = r.where
-			c.fixf(ruleUnassigned, r.at, c.didYouMean(ruleUnassigned, r.name, s.readable(r.at), func(name string) string { return "$" + name }),
+		if !c.Full(ruleUnassigned) && !s.assigned(r.name) {
+			c.Where = r.where
+			c.Fixf(ruleUnassigned, r.at, c.DidYouMean(ruleUnassigned, r.name, s.readable(r.query), func(name string) string { return "$" + name }),
 				"no state that can be seen here assigns the variable $%s", jsontext.Cut(r.name))
 		}
 	}
-	c.where = ""
+	c.Where = ""
 }
 
 // assigned reports whether a variable that can be read in a scope is assigned
@@ -144,8 +165,8 @@ func (s *scope) assigned(name string) bool {
 
 // readable returns what a reading may have meant: a variable, in JSONata also a
 // function.
-func (s *scope) readable(n *node) []string {
-	if jsontext.Meaning[*jsonata.Expression](n) == nil {
+func (s *scope) readable(query bool) []string {
+	if !query {
 		return s.visible()
 	}
 	return append(append(s.visible(), "states"), jsonata.FunctionNames()...)

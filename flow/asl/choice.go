@@ -3,7 +3,6 @@ package asl
 import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A rule is one entry of a Choice state's Choices.
@@ -93,51 +92,4 @@ func (t *comparison) holds(v *view) (bool, *stateError) {
 
 func invalidChoicePath(path *jsonpath.Path) *stateError {
 	return runtimeError("Invalid path '%s': The choice state's condition path references an invalid value.", path.Text())
-}
-
-// rules compiles Choices.
-func (s *state) rules() []rule {
-	var out []rule
-	for _, n := range s.source.List("Choices") {
-		r := rule{test: testOf(n), out: s.transition(n, "Next")}
-		r.out.outputPath = s.out.outputPath
-		out = append(out, r)
-	}
-	return out
-}
-
-// testOf compiles a condition.
-func testOf(n *node) test {
-	if c := n.Get("Condition"); c != nil {
-		if q := queryOf(c); q != nil {
-			return condition{q}
-		}
-		return always(c.IsTrue())
-	}
-	for _, m := range n.Members {
-		o, isOperator := operators[m.Name]
-		switch {
-		case m.Name == "And":
-			return allOf(testsOf(m.Value))
-		case m.Name == "Or":
-			return anyOf(testsOf(m.Value))
-		case m.Name == "Not":
-			return not{testOf(m.Value)}
-		case isOperator:
-			t := &comparison{variable: jsontext.Meaning[*jsonpath.Path](n.Get("Variable")), operator: o, path: jsontext.Meaning[*jsonpath.Path](m.Value)}
-			if t.path == nil {
-				t.literal = treeOf(m.Value)
-			}
-			return t
-		}
-	}
-	return nil
-}
-
-func testsOf(n *node) []test {
-	parts := make([]test, len(n.Items))
-	for i, item := range n.Items {
-		parts[i] = testOf(item)
-	}
-	return parts
 }

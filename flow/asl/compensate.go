@@ -1,12 +1,10 @@
 package asl
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // Compensation is Ebb's addition to the language: what was done is undone before
@@ -18,28 +16,9 @@ type compensation struct {
 	to     *state // but only what came after this state; nil: all
 }
 
-// compensationOf compiles the Revert of a catcher; nil if it is not there.
-func (s *state) compensationOf(n *node) *compensation {
-	switch {
-	case n == nil:
-		return nil
-	case n.Kind == jsontext.String:
-		return &compensation{inside: n.Str == revertInside}
-	}
-	to := s.level.target(n, "To")
-	to.repeats = true // which of its visits was the last is to be known
-	return &compensation{to: to}
-}
-
 // undoes reports whether some of what the state does can be undone.
 func (s *state) undoes() bool {
-	levels := s.branches
-	if s.items != nil {
-		levels = []*level{s.items.processor}
-	}
-	return s.revert != nil && !s.revert.never || slices.ContainsFunc(levels, func(l *level) bool {
-		return slices.ContainsFunc(l.names, func(name string) bool { return l.here[name].undoes() })
-	})
+	return s.revert != nil && !s.revert.never || some(s.within(), (*state).undoes)
 }
 
 // An intent is what a level goes on with once something is undone: a catcher, or
@@ -70,7 +49,7 @@ func (w *interpreter) compensate(what *compensation, then *intent) (step, *state
 
 // catches leaves the state by a catcher, or has something undone first.
 func (w *interpreter) catches(i int, f *stateError) (step, *stateError) {
-	k := &w.state.catch[i]
+	k := w.state.catch[i]
 	if k.revert == nil || k.revert.inside && !w.attempted {
 		return w.leave(&k.out, treeValue(f.output()))
 	}

@@ -1,58 +1,43 @@
 package asl
 
-import "github.com/ebbflow/ebb/internal/jsontext"
-
-import "time"
-
-// A compiler makes a machine of a definition that was checked: it relies on what
-// the checker noted in the nodes, and has nothing to report.
-type compiler struct {
-	profile Profile
-	states  map[string]*state
-}
+import (
+	"slices"
+	"time"
+)
 
 // A level is one States object: the machine itself, a branch of a Parallel
 // state, or what a Map state does with each item.
 type level struct {
-	start *state
-	owner *state // the Parallel or Map state it belongs to; nil at the top
-	names []string
-	here  map[string]*state
+	start   *state
+	owner   *state        // the Parallel or Map state it belongs to; nil at the top
+	timeout time.Duration // of a machine; 0: none
+	names   []string
+	here    map[string]*state
 }
 
-func (c *compiler) machine(root *node) *Machine {
-	return &Machine{
-		profile: c.profile,
-		timeout: time.Duration(jsontext.Meaning[int64](root.Get("TimeoutSeconds"))) * time.Second,
-		top:     c.level(root, nil),
-		states:  c.states,
+// within returns the levels inside of a state.
+func (s *state) within() []*level {
+	if s.items != nil {
+		return []*level{s.items.processor}
 	}
+	return s.branches
 }
 
-// level compiles an object with StartAt and States.
-func (c *compiler) level(n *node, owner *state) *level {
-	l := &level{owner: owner, here: map[string]*state{}}
-	list := n.Get("States")
-	for _, m := range list.Members {
-		if m.Value.Kind != jsontext.Object {
-			continue // a QueryLanguage that belongs beside States
-		}
-		s := &state{name: m.Name, source: m.Value, level: l}
-		l.here[m.Name], c.states[m.Name] = s, s
-		l.names = append(l.names, m.Name)
-	}
-	for _, name := range l.names {
-		c.state(l.here[name])
-	}
-	l.start = l.target(n, "StartAt")
+// link finds out about the states of a legal machine what is to be known of others for it.
+func (l *level) link() {
 	l.loops()
-	return l
+	for _, name := range l.names {
+		s := l.here[name]
+		for _, inner := range s.within() {
+			inner.link()
+		}
+		s.atOnce = (s.kind == parallelState || s.kind == mapState) && s.instant()
+	}
 }
 
-// target returns the state that a field names, nil if it is not there.
-func (l *level) target(n *node, field string) *state {
-	if v := n.Get(field); v != nil {
-		return l.here[v.Str]
-	}
-	return nil
+// some reports whether something holds for a state of some levels.
+func some(levels []*level, holds func(*state) bool) bool {
+	return slices.ContainsFunc(levels, func(l *level) bool {
+		return slices.ContainsFunc(l.names, func(name string) bool { return holds(l.here[name]) })
+	})
 }

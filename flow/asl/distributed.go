@@ -1,7 +1,6 @@
 package asl
 
 import (
-	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -18,79 +17,53 @@ type distributed struct {
 	named   bool   // there is a Label
 	express bool
 
-	reader   *ItemQuery // what is fixed of it; nil: the items are in the state's input
-	from     payload    // its Parameters or Arguments
+	reader  *itemReader   // nil: the items are in the state's input
+	batcher *itemBatcher  // nil: each item is a child's input
+	writer  *resultWriter // nil: the results are the state's result
+}
+
+// An itemReader says where items are read.
+type itemReader struct {
+	resource resource
+	from     payload // Parameters or Arguments
+	config   *readerConfig
+}
+
+type readerConfig struct {
+	ReaderConfig
+
 	maxItems amount
+}
 
-	batches    bool // there is an ItemBatcher
-	perBatch   amount
-	batchBytes amount
-	batchInput payload
+// An itemBatcher says how many items a child is given.
+type itemBatcher struct {
+	items amount
+	bytes amount
+	input payload
+}
 
-	exports bool    // results are written to a bucket
-	target  payload // which
-	results resultObject
+// A resultWriter says where results are written, and how. Without a resource they
+// are handed on, in the form that it says.
+type resultWriter struct {
+	resource resource
+	target   payload // Parameters or Arguments
+	config   *writerConfig
+}
 
-	count      amount // ToleratedFailureCount
-	percentage amount // ToleratedFailurePercentage
+type writerConfig struct{ transformation, outputType string }
+
+// form returns how results are written or handed on.
+func (w *resultWriter) form() resultObject {
+	if w == nil {
+		return resultObject{}
+	}
+	return resultObject{Transformation: w.config.transformation, Lines: w.config.outputType == "JSONL"}
 }
 
 // resultObject is how results are written or handed on.
 type resultObject struct {
 	Transformation string `json:"transformation,omitempty"` // NONE, COMPACT or FLATTEN; "" is as if there were no WriterConfig
 	Lines          bool   `json:"lines,omitempty"`          // OutputType is JSONL
-}
-
-func distributedOf(s *state) *distributed {
-	n := s.source
-	d := &distributed{
-		express: isText(processorOf(n).Get("ProcessorConfig").Get("ExecutionType"), "EXPRESS"),
-		count:   amountOf(n, "ToleratedFailureCount"), percentage: amountOf(n, "ToleratedFailurePercentage"),
-	}
-	if label := n.Get("Label"); label != nil {
-		d.label, d.named = label.Str, true
-	} else {
-		d.label = namedUUID(s.name)
-	}
-	if reader := n.Get("ItemReader"); reader != nil {
-		config := reader.Get("ReaderConfig")
-		d.reader = &ItemQuery{Resource: reader.Get("Resource").Str, ReaderConfig: readerConfigOf(config)}
-		d.from = s.payload(cmp.Or(reader.Get("Parameters"), reader.Get("Arguments")))
-		d.maxItems = amountOf(config, "MaxItems")
-	}
-	if batcher := n.Get("ItemBatcher"); batcher != nil {
-		d.batches = true
-		d.perBatch, d.batchBytes = amountOf(batcher, "MaxItemsPerBatch"), amountOf(batcher, "MaxInputBytesPerBatch")
-		d.batchInput = s.payload(batcher.Get("BatchInput"))
-	}
-	if writer := n.Get("ResultWriter"); writer != nil {
-		d.exports = writer.Get("Resource") != nil
-		d.target = s.payload(cmp.Or(writer.Get("Parameters"), writer.Get("Arguments")))
-		config := writer.Get("WriterConfig")
-		d.results = resultObject{Transformation: textOf(config, "Transformation"), Lines: isText(config.Get("OutputType"), "JSONL")}
-	}
-	return d
-}
-
-func readerConfigOf(n *node) ReaderConfig {
-	c := ReaderConfig{
-		InputType: textOf(n, "InputType"), CSVHeaderLocation: textOf(n, "CSVHeaderLocation"), CSVDelimiter: textOf(n, "CSVDelimiter"),
-		ItemsPointer: textOf(n, "ItemsPointer"), ManifestType: textOf(n, "ManifestType"), Transformation: textOf(n, "Transformation"),
-	}
-	if headers := n.Get("CSVHeaders"); headers != nil {
-		for _, header := range headers.Items {
-			c.CSVHeaders = append(c.CSVHeaders, header.Str)
-		}
-	}
-	return c
-}
-
-// textOf returns a text of an object, "" if it is not there.
-func textOf(n *node, name string) string {
-	if v := n.Get(name); v != nil {
-		return v.Str
-	}
-	return ""
 }
 
 // mapSettings is all that a map run goes by, found when its state is begun.
@@ -133,7 +106,7 @@ func (w *interpreter) distribute(told *shared) *stateError {
 		return f
 	}
 	told.input = v.input
-	m := &mapSettings{Form: d.results}
+	m := &mapSettings{Form: d.writer.form()}
 	slots, f := w.amount(&w.state.items.concurrency, 0, maxSeconds)
 	if f != nil {
 		return f
@@ -190,14 +163,14 @@ func (w *interpreter) lengthOf(items *jsonValue) (int, *stateError) {
 
 // tolerance finds how many items may fail.
 func (w *interpreter) tolerance(m *mapSettings) (f *stateError) {
-	d := w.state.items.distributed
-	if m.Count, f = w.amount(&d.count, math.MinInt64, math.MaxInt64); f != nil {
+	items := w.state.items
+	if m.Count, f = w.amount(&items.count, math.MinInt64, math.MaxInt64); f != nil {
 		return f
 	}
 	if m.Count < 0 {
 		return runtimeError("ToleratedFailureCount cannot be negative.")
 	}
-	if m.Percentage, f = w.fraction(&d.percentage); f != nil {
+	if m.Percentage, f = w.fraction(&items.percentage); f != nil {
 		return f
 	}
 	if m.Percentage < 0 || m.Percentage > 100 {
@@ -215,27 +188,26 @@ func (w *interpreter) sources(m *mapSettings) *stateError {
 		return f
 	}
 	if d.reader != nil {
-		if m.MaxItems, f = w.amount(&d.maxItems, math.MinInt64, math.MaxInt64); f != nil {
+		if m.MaxItems, f = w.amount(&d.reader.config.maxItems, math.MinInt64, math.MaxInt64); f != nil {
 			return f
 		}
-		query := *d.reader
-		if query.Parameters, f = rawOf(d.from, v); f != nil {
-			return f
-		}
-		m.Reader = &query
-	}
-	if m.Batches = d.batches; m.Batches {
-		if m.PerBatch, f = w.amount(&d.perBatch, 0, maxItemsPerBatchAny); f != nil {
-			return f
-		}
-		if m.BatchBytes, f = w.amount(&d.batchBytes, 0, math.MaxInt64); f != nil {
-			return f
-		}
-		if m.BatchInput, f = rawOf(d.batchInput, v); f != nil {
+		m.Reader = &ItemQuery{Resource: d.reader.resource.uri, ReaderConfig: d.reader.config.ReaderConfig}
+		if m.Reader.Parameters, f = rawOf(d.reader.from, v); f != nil {
 			return f
 		}
 	}
-	if d.exports {
+	if m.Batches = d.batcher != nil; m.Batches {
+		if m.PerBatch, f = w.amount(&d.batcher.items, 0, maxItemsPerBatchAny); f != nil {
+			return f
+		}
+		if m.BatchBytes, f = w.amount(&d.batcher.bytes, 0, math.MaxInt64); f != nil {
+			return f
+		}
+		if m.BatchInput, f = rawOf(d.batcher.input, v); f != nil {
+			return f
+		}
+	}
+	if d.writer != nil && d.writer.resource.uri != "" {
 		return w.target(m, v)
 	}
 	return nil
@@ -258,7 +230,7 @@ func rawOf(p payload, v *view) (json.RawMessage, *stateError) {
 
 // target finds where results are written.
 func (w *interpreter) target(m *mapSettings, v *view) *stateError {
-	raw, f := rawOf(w.state.items.distributed.target, v)
+	raw, f := rawOf(w.state.items.distributed.writer.target, v)
 	if f != nil {
 		return f
 	}
@@ -284,7 +256,7 @@ func (w *interpreter) fraction(n *amount) (float64, *stateError) {
 		}
 		found, err := strconv.ParseFloat(shown(queryValue(value)), 64)
 		if err != nil {
-			return 0, queryError(n.query.at, "The %s field cannot be parsed as a number: %s", n.query.at.Key, shown(queryValue(value)))
+			return 0, queryError(&n.query.at, "The %s field cannot be parsed as a number: %s", n.query.at.field, shown(queryValue(value)))
 		}
 		return found, nil
 	case n.path == nil:

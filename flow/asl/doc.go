@@ -35,10 +35,9 @@
 // A task whose resource ends in .waitForTaskToken, or is an activity, is ended by
 // the party that has its token.
 //
-// A definition is read in two steps. A checker goes by the tables of language.go,
-// which say what each object of the language may hold, reports every rule that is
-// broken (rule.go), and notes in the nodes what they mean. A compiler makes the
-// machine of these. [Validate] stops between the two. A [Profile] says by which
+// A checker goes by the tables of language.go, which say what each object of the
+// language may hold, and where in the machine it is kept. It reports every rule that is
+// broken (rule.go), and makes the machine on the way. A [Profile] says by which
 // edition of the language all of this is done.
 //
 // Departures from AWS: all variables that a state can see have 384 KiB together; the

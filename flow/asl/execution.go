@@ -33,21 +33,6 @@ type startedExecution struct {
 // starts reports whether the task starts an execution.
 func (t *task) starts() bool { return t.uri == StartExecution+t.pattern }
 
-// startsMachine returns the name of the machine that a state starts an execution of, ""
-// when only a run tells.
-func (s *state) startsMachine() string {
-	arguments := s.source.Get("Parameters")
-	if arguments == nil {
-		arguments = s.source.Get("Arguments")
-	}
-	machine := arguments.Get("StateMachineArn")
-	if !s.task.starts() || machine == nil || strings.HasPrefix(machine.Str, "{%") {
-		return ""
-	}
-	name, _ := machineName(machine.Str)
-	return name
-}
-
 // machineName returns the name in a state machine's ARN, and the begin of the ARNs of
 // its executions; what is no ARN is a name.
 func machineName(machine string) (name, world string) {

@@ -115,7 +115,7 @@ func (w *interpreter) noArray(found *jsonValue) *stateError {
 	m := w.state.items
 	switch {
 	case m.items != nil:
-		return unexpected(w.state.source.Get("Items"), jsonata.Array, found)
+		return unexpected(&m.items.at, jsonata.Array, found)
 	case w.state.language == inJSONata:
 		return localError(statesQueryEvaluation, "Map state input must be an array but was: %s", shown(found))
 	case m.path != nil:

@@ -19,19 +19,11 @@ const maxInstant = 20
 // instant reports whether a state's levels are gone through at once: what is in them
 // takes no time, is left for good, and has no query, which could count many steps.
 func (s *state) instant() bool {
-	levels := s.branches
-	if s.items != nil {
-		if s.items.distributed != nil {
-			return false
-		}
-		levels = []*level{s.items.processor}
-	}
-	return s.language == inJSONPath && !slices.ContainsFunc(levels, func(l *level) bool {
-		return len(l.names) > maxInstant || slices.ContainsFunc(l.names, func(name string) bool {
-			s := l.here[name]
+	return s.language == inJSONPath && (s.items == nil || s.items.distributed == nil) &&
+		!slices.ContainsFunc(s.within(), func(l *level) bool { return len(l.names) > maxInstant }) &&
+		!some(s.within(), func(s *state) bool {
 			return s.kind != passState && s.kind != choiceState && s.kind != succeedState && s.kind != failState || s.repeats || s.language != inJSONPath
 		})
-	})
 }
 
 // progress is how far an interpreter has gone through the levels of a state.

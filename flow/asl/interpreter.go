@@ -201,7 +201,7 @@ func (w *interpreter) begin() error {
 		if err != nil {
 			return err
 		}
-		if t := w.machine.timeout; t > 0 && level == w.machine.top {
+		if t := level.timeout; t > 0 {
 			w.growth.Deadline = w.ask.Now.Add(t)
 		}
 		w.run(level.start, input)

@@ -3,109 +3,162 @@ package asl
 import (
 	"math"
 	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
 // What the objects of the language look like.
 
-// anyText is a field of both query languages that holds any text.
-var anyText = field{both, textRule{}}
+// anyText is a field that holds any text, for people.
+func anyText[T any]() field[T] { return checked[T, string](both, textRule{}) }
 
 var (
-	stateFields    = fields{"Type": {both, typeRule{}}, "Comment": anyText, "QueryLanguage": {both, languageRule{}}}
-	nextFields     = fields{"Next": {both, targetRule{}}, "End": {both, boolRule{}}}
-	dataFields     = fields{"InputPath": {inJSONPath, dataPathRule}, "OutputPath": {inJSONPath, dataPathRule}, "Output": {inJSONata, payloadRule{}}}
-	assignFields   = fields{"Assign": {both, assignRule{}}}
-	parameterField = fields{"Parameters": {inJSONPath, payloadRule{}}}
-	resultFields   = fields{"ResultPath": {inJSONPath, pathRule{null: true, result: true}}}
-	selectorField  = fields{"ResultSelector": {inJSONPath, payloadRule{}}}
-	argumentField  = fields{"Arguments": {inJSONata, payloadRule{}}}
-	errorFields    = fields{"Retry": {both, listRule{of: retrierObject}}, "Catch": {both, listRule{of: catcherObject}}}
+	stateFields = fields[state]{
+		"Type": checked[state, string](both, typeRule{}), "Comment": anyText[state](), "QueryLanguage": checked[state, string](both, languageRule{}),
+	}
+	nextFields = fields[state]{
+		"Next": at(func(s *state) **state { return &s.out.next }).is(both, targetRule{}),
+		"End":  at(func(s *state) *bool { return &s.ends }).is(both, boolRule{}),
+	}
+	dataFields = fields[state]{
+		"InputPath":  at(func(s *state) *dataPath { return &s.inputPath }).is(inJSONPath, dataPathRule{}),
+		"OutputPath": at(func(s *state) *dataPath { return &s.out.outputPath }).is(inJSONPath, dataPathRule{}),
+		"Output":     at(func(s *state) *payload { return &s.out.output }).is(inJSONata, payloadRule{}),
+	}
+	assignFields   = fields[state]{"Assign": at(func(s *state) *[]variable { return &s.out.assign }).is(both, assignRule{})}
+	parameterField = fields[state]{"Parameters": at(argumentsOf).is(inJSONPath, payloadRule{})}
+	argumentField  = fields[state]{"Arguments": at(argumentsOf).is(inJSONata, payloadRule{})}
+	resultFields   = fields[state]{"ResultPath": at(func(s *state) *dataPath { return &s.out.resultPath }).is(inJSONPath, dataPathRule{result: true})}
+	selectorField  = fields[state]{"ResultSelector": at(func(s *state) *payload { return &s.out.selector }).is(inJSONPath, payloadRule{})}
+	errorFields    = fields[state]{
+		"Retry": at(func(s *state) *[]*retrier { return &s.retry }).is(both, listRule[*retrier]{of: retrierObject}),
+		"Catch": at(func(s *state) *[]*catcher { return &s.catch }).is(both, listRule[*catcher]{of: catcherObject}),
+	}
 )
 
-var (
-	levelFields = fields{"Comment": anyText, "StartAt": {both, targetRule{}}, "States": {both, statesRule{}}}
-	levelNeeds  = []string{"States", "StartAt"}
+func argumentsOf(s *state) *payload { return &s.arguments }
 
-	machineObject = &objectRule{
+// amountFields are a number, and the path to it.
+func amountFields[T any](name string, is valueRule[amount], of func(*T) *amount) fields[T] {
+	path := func(c *checker, n *node, into *T) {
+		a := of(into)
+		a.said, a.path, a.field = true, referenceRule.read(c, n), n.Key
+	}
+	return fields[T]{name: at(of).is(both, is), name + "Path": {inJSONPath, referenceRule, path}}
+}
+
+var (
+	levelFields = fields[level]{
+		"Comment": anyText[level](), "States": checked[level, struct{}](both, statesRule{}),
+		"StartAt": at(func(l *level) **state { return &l.start }).is(both, targetRule{}),
+	}
+	levelNeeds  = []string{"States", "StartAt"}
+	levelChecks = []func(*checker, *node, *level){checkLevel}
+
+	machineObject = &objectRule[level]{
 		name: "machine", what: "a state machine",
-		fields: fields{
-			"QueryLanguage": stateFields["QueryLanguage"], "Version": {both, wordRule{"1.0"}}, "TimeoutSeconds": {both, secondsRule},
+		fields: fields[level]{
+			"QueryLanguage": checked[level, string](both, languageRule{}), "Version": checked[level, string](both, wordRule{"1.0"}),
+			"TimeoutSeconds": at(func(l *level) *time.Duration { return &l.timeout }).is(both, durationRule{secondsRule}),
 		}.with(levelFields),
 		required: levelNeeds,
-		also:     []valueCheck{levelCheck{}},
+		also:     levelChecks,
 	}
-	branchObject    = &objectRule{name: "branch", what: "a branch", fields: levelFields, required: levelNeeds, also: []valueCheck{levelCheck{}}}
-	processorObject = &objectRule{
+	branchObject    = &objectRule[level]{name: "branch", what: "a branch", fields: levelFields, required: levelNeeds, also: levelChecks}
+	processorObject = &objectRule[level]{
 		name: "processor", what: "an ItemProcessor",
-		fields: fields{"ProcessorConfig": {both, processorConfigObject}}.with(levelFields), required: levelNeeds, also: []valueCheck{levelCheck{}},
+		fields: fields[level]{"ProcessorConfig": checked[level, *struct{}](both, processorConfigObject)}.with(levelFields), required: levelNeeds, also: levelChecks,
 	}
-	processorConfigObject = &objectRule{
+	processorConfigObject = &objectRule[struct{}]{
 		name: "processorConfig", what: "a ProcessorConfig",
-		fields: fields{"Mode": {both, wordRule{"INLINE", "DISTRIBUTED"}}, "ExecutionType": {both, wordRule{"STANDARD", "EXPRESS"}}},
+		fields: fields[struct{}]{
+			"Mode":          checked[struct{}, string](both, wordRule{"INLINE", "DISTRIBUTED"}),
+			"ExecutionType": checked[struct{}, string](both, wordRule{"STANDARD", "EXPRESS"}),
+		},
 	}
 )
 
 // stateForms are the states, by their types.
-var stateForms = [...]*objectRule{
+var stateForms = [...]*objectRule[state]{
 	passState: {
 		name: "Pass", what: "a Pass state",
-		fields: fields{"Result": {inJSONPath, resultRule{}}}.with(stateFields, nextFields, dataFields, assignFields, parameterField, resultFields),
-		also:   []valueCheck{nextOrEnd{}},
+		fields: fields[state]{"Result": at(func(s *state) **jsonValue { return &s.result }).is(inJSONPath, resultRule{})}.
+			with(stateFields, nextFields, dataFields, assignFields, parameterField, resultFields),
+		goesOn: true,
 	},
 	taskState: {
 		name: "Task", what: "a Task state",
-		fields: fields{
-			"Resource": {both, resourceRule{}}, "Credentials": {both, credentialsRule{}}, "Revert": {both, revertRule{}},
-			"TimeoutSeconds": {both, expressionOr{secondsRule}}, "TimeoutSecondsPath": {inJSONPath, referenceRule},
-			"HeartbeatSeconds": {both, expressionOr{secondsRule}}, "HeartbeatSecondsPath": {inJSONPath, referenceRule},
-		}.with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, argumentField, errorFields),
+		fields: fields[state]{
+			"Resource":    at(func(s *state) *resource { return &s.task.resource }).is(both, resourceRule{}),
+			"Credentials": at(func(s *state) *payload { return &s.task.credentials }).is(both, credentialsRule{}),
+			"Revert":      at(func(s *state) **revert { return &s.revert }).is(both, revertRule{}),
+		}.with(
+			amountFields("TimeoutSeconds", amountRule{secondsRule}, func(s *state) *amount { return &s.task.timeout }),
+			amountFields("HeartbeatSeconds", amountRule{secondsRule}, func(s *state) *amount { return &s.task.heartbeat }),
+			stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, argumentField, errorFields,
+		),
 		required: []string{"Resource"},
 		mayOneOf: [][]string{{"TimeoutSeconds", "TimeoutSecondsPath"}, {"HeartbeatSeconds", "HeartbeatSecondsPath"}},
-		also:     []valueCheck{nextOrEnd{}, heartbeatCheck{}, taskTokenCheck{}, unusedCheck{}},
+		goesOn:   true,
+		also:     []func(*checker, *node, *state){checkTask, checkUnused},
 	},
 	choiceState: {
 		name: "Choice", what: "a Choice state",
-		fields: fields{"Choices": {both, listRule{of: choiceRule{}, least: 1}}, "Default": {both, targetRule{}}}.
-			with(stateFields, dataFields, assignFields),
+		fields: fields[state]{
+			"Choices": at(func(s *state) *[]*rule { return &s.choices }).is(both, listRule[*rule]{of: choiceRule{}, least: 1}),
+			"Default": nextFields["Next"],
+		}.with(stateFields, dataFields, assignFields),
 		required: []string{"Choices"},
+		also:     []func(*checker, *node, *state){outputPathOfRules},
 	},
 	waitState: {
 		name: "Wait", what: "a Wait state",
-		fields: fields{
-			"Seconds": {both, expressionOr{wholeRule{0, maxSeconds}}}, "SecondsPath": {inJSONPath, referenceRule},
-			"Timestamp": {both, expressionOr{timestampRule{}}}, "TimestampPath": {inJSONPath, referenceRule},
-		}.with(stateFields, nextFields, dataFields, assignFields),
-		oneOf: [][]string{{"Seconds", "SecondsPath", "Timestamp", "TimestampPath"}},
-		also:  []valueCheck{nextOrEnd{}},
+		fields: fields[state]{
+			"Timestamp":     at(timestampOf).is(both, timestampRule{}),
+			"TimestampPath": at(timestampOf).is(inJSONPath, timestampPathRule{referenceRule}),
+		}.with(
+			amountFields("Seconds", amountRule{wholeRule{0, maxSeconds}}, func(s *state) *amount { return &s.wait.seconds }),
+			stateFields, nextFields, dataFields, assignFields,
+		),
+		oneOf:  [][]string{{"Seconds", "SecondsPath", "Timestamp", "TimestampPath"}},
+		goesOn: true,
 	},
 	succeedState: {name: "Succeed", what: "a Succeed state", fields: stateFields.with(dataFields)},
 	failState: {
 		name: "Fail", what: "a Fail state",
-		fields: fields{
-			"Error": {both, expressionOr{messageRule{}}}, "ErrorPath": {inJSONPath, dynamicRule{}},
-			"Cause": {both, expressionOr{messageRule{}}}, "CausePath": {inJSONPath, dynamicRule{}},
+		fields: fields[state]{
+			"Error": at(errorOf).is(both, messageRule{}), "ErrorPath": at(errorOf).is(inJSONPath, messagePathRule{}),
+			"Cause": at(causeOf).is(both, messageRule{}), "CausePath": at(causeOf).is(inJSONPath, messagePathRule{}),
 		}.with(stateFields),
 		mayOneOf: [][]string{{"Error", "ErrorPath"}, {"Cause", "CausePath"}},
-		also:     []valueCheck{errorCauseCheck{}},
+		also:     []func(*checker, *node, *state){checkErrorAndCause},
 	},
 	parallelState: {
 		name: "Parallel", what: "a Parallel state",
-		fields: fields{"Branches": {both, listRule{of: levelRule{branchObject}, least: 1}}}.
+		fields: fields[state]{"Branches": at(func(s *state) *[]*level { return &s.branches }).is(both, listRule[*level]{of: levelRule{branchObject}, least: 1})}.
 			with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, argumentField, errorFields),
 		required: []string{"Branches"},
-		also:     []valueCheck{nextOrEnd{}, unusedCheck{}},
+		goesOn:   true,
+		also:     []func(*checker, *node, *state){checkUnused},
 	},
 	mapState: {
 		name: "Map", what: "a Map state",
-		fields: fields{
-			"ItemProcessor": {both, processorRule{}}, "Iterator": {both, processorRule{}},
-			"Items": {inJSONata, itemsRule{}}, "ItemsPath": {inJSONPath, referenceRule}, "ItemSelector": {both, payloadRule{}},
-			"MaxConcurrency": {both, expressionOr{wholeRule{0, maxSeconds}}}, "MaxConcurrencyPath": {inJSONPath, referenceRule},
-			"ItemReader": {both, itemReaderObject}, "ItemBatcher": {both, itemBatcherObject}, "ResultWriter": {both, resultWriterObject},
-			"Label":                 {both, labelRule{}},
-			"ToleratedFailureCount": {both, expressionOr{wholeRule{0, maxSeconds}}}, "ToleratedFailureCountPath": {inJSONPath, referenceRule},
-			"ToleratedFailurePercentage": {both, expressionOr{numberRule{0, 100}}}, "ToleratedFailurePercentagePath": {inJSONPath, referenceRule},
-		}.with(stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, errorFields),
+		fields: fields[state]{
+			"ItemProcessor": at(processorIn).is(both, processorRule{}), "Iterator": at(processorIn).is(both, processorRule{}),
+			"Items":        at(func(s *state) **listed { return &s.items.items }).is(inJSONata, itemsRule{}),
+			"ItemsPath":    at(func(s *state) **jsonpath.Path { return &s.items.path }).is(inJSONPath, referenceRule),
+			"ItemSelector": at(func(s *state) *payload { return &s.items.selector }).is(both, payloadRule{}),
+			"ItemReader":   at(func(s *state) **itemReader { return &s.items.distributed.reader }).is(both, itemReaderObject),
+			"ItemBatcher":  at(func(s *state) **itemBatcher { return &s.items.distributed.batcher }).is(both, itemBatcherObject),
+			"ResultWriter": at(func(s *state) **resultWriter { return &s.items.distributed.writer }).is(both, resultWriterObject),
+			"Label":        at(func(s *state) *string { return &s.items.distributed.label }).is(both, labelRule{}),
+		}.with(
+			amountFields("MaxConcurrency", amountRule{wholeRule{0, maxSeconds}}, func(s *state) *amount { return &s.items.concurrency }),
+			amountFields("ToleratedFailureCount", amountRule{wholeRule{0, maxSeconds}}, func(s *state) *amount { return &s.items.count }),
+			amountFields("ToleratedFailurePercentage", percentageRule{numberRule{0, 100}}, func(s *state) *amount { return &s.items.percentage }),
+			stateFields, nextFields, dataFields, assignFields, parameterField, selectorField, resultFields, errorFields,
+		),
 		oneOf: [][]string{{"ItemProcessor", "Iterator"}},
 		mayOneOf: [][]string{
 			{"ItemSelector", "Parameters"},
@@ -113,85 +166,129 @@ var stateForms = [...]*objectRule{
 			{"ToleratedFailureCount", "ToleratedFailureCountPath"},
 			{"ToleratedFailurePercentage", "ToleratedFailurePercentagePath"},
 		},
-		also: []valueCheck{nextOrEnd{}, distributedCheck{}, unusedCheck{}},
+		goesOn: true,
+		also:   []func(*checker, *node, *state){checkDistributed, checkUnused},
 	},
 }
 
+func timestampOf(s *state) *timestamp { return &s.wait.timestamp }
+func errorOf(s *state) *message       { return &s.failure.err }
+func causeOf(s *state) *message       { return &s.failure.cause }
+func processorIn(s *state) **level    { return &s.items.processor }
+
 // What belongs to states.
 var (
-	retrierObject = &objectRule{
+	retrierObject = &objectRule[retrier]{
 		name: "retrier", what: "a retrier",
-		fields: fields{
-			"ErrorEquals": {both, errorsRule{}}, "IntervalSeconds": {both, secondsRule}, "MaxAttempts": {both, wholeRule{0, maxSeconds}},
-			"BackoffRate": {both, numberRule{1, math.MaxFloat64}}, "MaxDelaySeconds": {both, wholeRule{1, maxDelay}},
-			"JitterStrategy": {both, wordRule{"FULL", "NONE"}}, "Comment": anyText,
+		fields: fields[retrier]{
+			"ErrorEquals":     at(func(r *retrier) *[]string { return &r.errors }).is(both, errorsRule{}),
+			"IntervalSeconds": at(func(r *retrier) *time.Duration { return &r.interval }).is(both, durationRule{secondsRule}),
+			"MaxAttempts":     at(func(r *retrier) *int64 { return &r.attempts }).is(both, wholeRule{0, maxSeconds}),
+			"BackoffRate":     at(func(r *retrier) *float64 { return &r.rate }).is(both, numberRule{1, math.MaxFloat64}),
+			"MaxDelaySeconds": at(func(r *retrier) *time.Duration { return &r.most }).is(both, durationRule{wholeRule{1, maxDelay}}),
+			"JitterStrategy":  at(func(r *retrier) *string { return &r.jitter }).is(both, wordRule{"FULL", "NONE"}),
+			"Comment":         anyText[retrier](),
 		},
 		required: []string{"ErrorEquals"},
-		also:     []valueCheck{maxDelayCheck{}},
+		fresh:    func() *retrier { return &retrier{interval: time.Second, attempts: 3, rate: 2} },
+		also:     []func(*checker, *node, *retrier){checkMaxDelay},
 	}
-	catcherObject = &objectRule{
+	catcherObject = &objectRule[catcher]{
 		name: "catcher", what: "a catcher",
-		fields: fields{"ErrorEquals": {both, errorsRule{}}, "Next": {both, targetRule{}}, "Revert": {both, catchRevertRule{}}, "Comment": anyText}.
-			with(resultFields, assignFields, fields{"Output": dataFields["Output"]}),
+		fields: fields[catcher]{
+			"ErrorEquals": at(func(k *catcher) *[]string { return &k.errors }).is(both, errorsRule{}),
+			"Next":        at(func(k *catcher) **state { return &k.out.next }).is(both, targetRule{}),
+			"Revert":      at(func(k *catcher) **compensation { return &k.revert }).is(both, catchRevertRule{}),
+			"ResultPath":  at(func(k *catcher) *dataPath { return &k.out.resultPath }).is(inJSONPath, dataPathRule{result: true}),
+			"Assign":      at(func(k *catcher) *[]variable { return &k.out.assign }).is(both, assignRule{}),
+			"Output":      at(func(k *catcher) *payload { return &k.out.output }).is(inJSONata, payloadRule{}),
+			"Comment":     anyText[catcher](),
+		},
 		required: []string{"ErrorEquals", "Next"},
+		fresh:    func() *catcher { return &catcher{out: transition{as: "errorOutput"}} },
 	}
-	catchRevertObject = &objectRule{
+	catchRevertObject = &objectRule[compensation]{
 		name: "catchRevert", what: "the Revert of a catcher",
-		fields: fields{"To": {both, targetRule{}}}, required: []string{"To"},
+		fields: fields[compensation]{"To": at(func(c *compensation) **state { return &c.to }).is(both, targetRule{})}, required: []string{"To"},
 	}
 	// choiceRuleObject is a rule of a Choice state in JSONata. In JSONPath it is a
 	// condition with these fields beside it.
-	choiceRuleObject = &objectRule{
+	choiceRuleObject = &objectRule[rule]{
 		name: "rule", what: "a rule",
-		fields: fields{"Condition": {inJSONata, conditionRule{}}, "Next": {both, targetRule{}}, "Comment": anyText, "Output": dataFields["Output"]}.
-			with(assignFields),
+		fields: fields[rule]{
+			"Condition": at(func(r *rule) *test { return &r.test }).is(inJSONata, conditionRule{}),
+			"Next":      at(func(r *rule) **state { return &r.out.next }).is(both, targetRule{}),
+			"Assign":    at(func(r *rule) *[]variable { return &r.out.assign }).is(both, assignRule{}),
+			"Output":    at(func(r *rule) *payload { return &r.out.output }).is(inJSONata, payloadRule{}),
+			"Comment":   anyText[rule](),
+		},
 		required: []string{"Condition", "Next"},
 	}
-	revertObject = &objectRule{
+	revertObject = &objectRule[revert]{
 		name: "revert", what: "a Revert",
-		fields:   fields{"Resource": {both, resourceRule{}}, "Retry": errorFields["Retry"]}.with(parameterField, argumentField),
+		fields: fields[revert]{
+			"Resource":   at(func(r *revert) *resource { return &r.resource }).is(both, resourceRule{}),
+			"Parameters": at(func(r *revert) *payload { return &r.arguments }).is(inJSONPath, payloadRule{}),
+			"Arguments":  at(func(r *revert) *payload { return &r.arguments }).is(inJSONata, payloadRule{}),
+			"Retry":      at(func(r *revert) *[]*retrier { return &r.retry }).is(both, listRule[*retrier]{of: retrierObject}),
+		},
 		required: []string{"Resource"},
-		also:     []valueCheck{revertRetryCheck{}},
+		also:     []func(*checker, *node, *revert){checkRevertRetry},
 	}
 )
 
 // What belongs to distributed Map states.
 var (
-	itemReaderObject = &objectRule{
+	itemReaderObject = &objectRule[itemReader]{
 		name: "itemReader", what: "an ItemReader",
-		fields:   fields{"Resource": {both, resourceRule{}}, "ReaderConfig": {both, readerConfigObject}}.with(parameterField, argumentField),
+		fields: fields[itemReader]{
+			"Resource":     at(func(r *itemReader) *resource { return &r.resource }).is(both, resourceRule{}),
+			"Parameters":   at(func(r *itemReader) *payload { return &r.from }).is(inJSONPath, payloadRule{}),
+			"Arguments":    at(func(r *itemReader) *payload { return &r.from }).is(inJSONata, payloadRule{}),
+			"ReaderConfig": at(func(r *itemReader) **readerConfig { return &r.config }).is(both, readerConfigObject),
+		},
 		required: []string{"Resource"},
+		fresh:    func() *itemReader { return &itemReader{config: &readerConfig{}} },
 	}
-	readerConfigObject = &objectRule{
+	readerConfigObject = &objectRule[readerConfig]{
 		name: "readerConfig", what: "a ReaderConfig",
-		fields: fields{
-			"InputType":         {both, wordRule{"CSV", "JSON", "JSONL", "PARQUET", "MANIFEST"}},
-			"CSVHeaderLocation": {both, wordRule{"FIRST_ROW", "GIVEN"}}, "CSVHeaders": {both, listRule{of: textRule{}}},
-			"CSVDelimiter": {both, wordRule{"COMMA", "PIPE", "SEMICOLON", "SPACE", "TAB"}},
-			"MaxItems":     {both, expressionOr{wholeRule{0, maxItems}}}, "MaxItemsPath": {inJSONPath, referenceRule},
-			"ItemsPointer": anyText, "ManifestType": {both, wordRule{"ATHENA_DATA", "S3_INVENTORY"}},
-			"Transformation": {both, wordRule{"NONE", "LOAD_AND_FLATTEN"}},
-		},
+		fields: fields[readerConfig]{
+			"InputType":         at(func(c *readerConfig) *string { return &c.InputType }).is(both, wordRule{"CSV", "JSON", "JSONL", "PARQUET", "MANIFEST"}),
+			"CSVHeaderLocation": at(func(c *readerConfig) *string { return &c.CSVHeaderLocation }).is(both, wordRule{"FIRST_ROW", "GIVEN"}),
+			"CSVHeaders":        at(func(c *readerConfig) *[]string { return &c.CSVHeaders }).is(both, listRule[string]{of: textRule{}}),
+			"CSVDelimiter":      at(func(c *readerConfig) *string { return &c.CSVDelimiter }).is(both, wordRule{"COMMA", "PIPE", "SEMICOLON", "SPACE", "TAB"}),
+			"ItemsPointer":      at(func(c *readerConfig) *string { return &c.ItemsPointer }).is(both, textRule{}),
+			"ManifestType":      at(func(c *readerConfig) *string { return &c.ManifestType }).is(both, wordRule{"ATHENA_DATA", "S3_INVENTORY"}),
+			"Transformation":    at(func(c *readerConfig) *string { return &c.Transformation }).is(both, wordRule{"NONE", "LOAD_AND_FLATTEN"}),
+		}.with(amountFields("MaxItems", amountRule{wholeRule{0, maxItems}}, func(c *readerConfig) *amount { return &c.maxItems })),
 		mayOneOf: [][]string{{"MaxItems", "MaxItemsPath"}},
-		also:     []valueCheck{headersCheck{}},
+		also:     []func(*checker, *node, *readerConfig){checkHeaders},
 	}
-	itemBatcherObject = &objectRule{
+	itemBatcherObject = &objectRule[itemBatcher]{
 		name: "itemBatcher", what: "an ItemBatcher",
-		fields: fields{
-			"BatchInput":       {both, payloadRule{}},
-			"MaxItemsPerBatch": {both, expressionOr{secondsRule}}, "MaxItemsPerBatchPath": {inJSONPath, referenceRule},
-			"MaxInputBytesPerBatch": {both, expressionOr{wholeRule{1, MaxPayload}}}, "MaxInputBytesPerBatchPath": {inJSONPath, referenceRule},
-		},
+		fields: fields[itemBatcher]{"BatchInput": at(func(b *itemBatcher) *payload { return &b.input }).is(both, payloadRule{})}.with(
+			amountFields("MaxItemsPerBatch", amountRule{secondsRule}, func(b *itemBatcher) *amount { return &b.items }),
+			amountFields("MaxInputBytesPerBatch", amountRule{wholeRule{1, MaxPayload}}, func(b *itemBatcher) *amount { return &b.bytes }),
+		),
 		mayOneOf: [][]string{{"MaxItemsPerBatch", "MaxItemsPerBatchPath"}, {"MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"}},
-		also:     []valueCheck{batchLimitCheck{}},
+		also:     []func(*checker, *node, *itemBatcher){checkBatchLimit},
 	}
-	resultWriterObject = &objectRule{
+	resultWriterObject = &objectRule[resultWriter]{
 		name: "resultWriter", what: "a ResultWriter",
-		fields: fields{"Resource": {both, resourceRule{}}, "WriterConfig": {both, writerConfigObject}}.with(parameterField, argumentField),
+		fields: fields[resultWriter]{
+			"Resource":     at(func(w *resultWriter) *resource { return &w.resource }).is(both, resourceRule{}),
+			"Parameters":   at(func(w *resultWriter) *payload { return &w.target }).is(inJSONPath, payloadRule{}),
+			"Arguments":    at(func(w *resultWriter) *payload { return &w.target }).is(inJSONata, payloadRule{}),
+			"WriterConfig": at(func(w *resultWriter) **writerConfig { return &w.config }).is(both, writerConfigObject),
+		},
+		fresh: func() *resultWriter { return &resultWriter{config: &writerConfig{}} },
 	}
-	writerConfigObject = &objectRule{
+	writerConfigObject = &objectRule[writerConfig]{
 		name: "writerConfig", what: "a WriterConfig",
-		fields: fields{"Transformation": {both, wordRule{"NONE", "COMPACT", "FLATTEN"}}, "OutputType": {both, wordRule{"JSON", "JSONL"}}},
+		fields: fields[writerConfig]{
+			"Transformation": at(func(c *writerConfig) *string { return &c.transformation }).is(both, wordRule{"NONE", "COMPACT", "FLATTEN"}),
+			"OutputType":     at(func(c *writerConfig) *string { return &c.outputType }).is(both, wordRule{"JSON", "JSONL"}),
+		},
 	}
 )
 
@@ -199,13 +296,21 @@ var (
 // errors, while unknown ones are merely warned of.
 var knownFields = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{"Variable": true}
-	for _, f := range append(stateForms[:], machineObject, processorObject, processorConfigObject, retrierObject, catcherObject, choiceRuleObject) {
-		for name := range f.fields {
-			known[name] = true
-		}
+	for _, f := range stateForms {
+		know(known, f.fields)
 	}
-	for name := range operators {
-		known[name] = true
-	}
+	know(known, machineObject.fields)
+	know(known, processorObject.fields)
+	know(known, processorConfigObject.fields)
+	know(known, retrierObject.fields)
+	know(known, catcherObject.fields)
+	know(known, choiceRuleObject.fields)
+	know(known, operators)
 	return known
 })
+
+func know[V any](known map[string]bool, names map[string]V) {
+	for name := range names {
+		known[name] = true
+	}
+}

@@ -80,11 +80,11 @@ func manual() string {
 	}
 	b.WriteString("\n## Fields of what states hold\n\n")
 	for _, f := range otherForms {
-		names := make([]string, 0, len(f.fields))
-		for _, name := range f.fields.in(both) {
+		var names []string
+		for _, name := range f.names() {
 			names = append(names, "`"+name+"` "+f.mark(name))
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", strings.TrimPrefix(strings.TrimPrefix(f.what, "a "), "an "), strings.Join(names, ", "))
+		fmt.Fprintf(&b, "- %s: %s\n", strings.TrimPrefix(strings.TrimPrefix(f.title(), "a "), "an "), strings.Join(names, ", "))
 	}
 	b.WriteString("\nA rule of a Choice state in JSONPath has `Variable` and a comparison, or `And`, `Or` or `Not`, in place of `Condition`: " +
 		strings.Join(slices.Sorted(maps.Keys(operators)), ", ") + ".\n")
@@ -95,10 +95,14 @@ func manual() string {
 func TestFieldTexts(t *testing.T) {
 	t.Parallel()
 	unused := maps.Clone(fieldTexts)
-	for _, f := range append(stateForms[:], otherForms...) {
-		for name := range f.fields {
+	forms := otherForms
+	for _, f := range stateForms {
+		forms = append(forms, f)
+	}
+	for _, f := range forms {
+		for _, name := range f.names() {
 			if fieldTexts[name] == "" {
-				t.Errorf("%s of %s is not described", name, f.what)
+				t.Errorf("%s of %s is not described", name, f.title())
 			}
 			delete(unused, name)
 		}
@@ -109,13 +113,23 @@ func TestFieldTexts(t *testing.T) {
 }
 
 // otherForms are those that are no states.
-var otherForms = []*objectRule{
+var otherForms = []form{
 	machineObject, branchObject, processorObject, processorConfigObject, retrierObject, catcherObject, choiceRuleObject, itemReaderObject, readerConfigObject,
 	itemBatcherObject, resultWriterObject, writerConfigObject, revertObject, catchRevertObject,
 }
 
+// A form is an objectRule, whatever it reads.
+type form interface {
+	names() []string
+	title() string
+	mark(name string) string
+}
+
+func (f *objectRule[T]) names() []string { return f.fields.in(both) }
+func (f *objectRule[T]) title() string   { return f.what }
+
 // mark returns in which query languages a field is legal, bold if it is required.
-func (f *objectRule) mark(name string) string {
+func (f *objectRule[T]) mark(name string) string {
 	mark := map[queryLanguage]string{inJSONPath: "P", inJSONata: "A", both: "B"}[f.fields[name].in]
 	if slices.Contains(f.required, name) || name == "Type" && mark != "" {
 		return "**" + mark + "**"

@@ -45,7 +45,7 @@ func (o operand) accepts(v any) bool {
 		_, ok := v.(bool)
 		return ok
 	default:
-		_, ok := timestamp(v)
+		_, ok := timestampIn(v)
 		return ok
 	}
 }
@@ -61,7 +61,7 @@ var operators = func() map[string]operator {
 		"IsNumeric":   isNumber,
 		"IsString":    func(v any) bool { _, ok := v.(string); return ok },
 		"IsBoolean":   func(v any) bool { _, ok := v.(bool); return ok },
-		"IsTimestamp": func(v any) bool { _, ok := timestamp(v); return ok },
+		"IsTimestamp": func(v any) bool { _, ok := timestampIn(v); return ok },
 	} {
 		all[name] = operator{operand: boolOperand, holds: func(left, right any) bool { return right == is(left) }}
 	}
@@ -104,7 +104,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-func timestamp(v any) (time.Time, bool) {
+func timestampIn(v any) (time.Time, bool) {
 	text, ok := v.(string)
 	if !ok {
 		return time.Time{}, false
@@ -113,8 +113,8 @@ func timestamp(v any) (time.Time, bool) {
 }
 
 func compareTimes(a, b any) (int, bool) {
-	x, ok := timestamp(a)
-	y, ok2 := timestamp(b)
+	x, ok := timestampIn(a)
+	y, ok2 := timestampIn(b)
 	return x.Compare(y), ok && ok2
 }
 

@@ -42,7 +42,7 @@ func (l *level) outline(out []StateInfo, branch int) []StateInfo {
 			info.In = l.owner.name
 		}
 		if s.task != nil {
-			info.Task, info.TaskAt, info.Starts = s.task.uri, s.task.at, s.startsMachine()
+			info.Task, info.TaskAt, info.Starts = s.task.uri, s.task.at, s.task.machine
 		}
 		if s.revert != nil {
 			info.Revert, info.RevertAt = s.revert.uri, s.revert.at

@@ -1,10 +1,6 @@
 package asl
 
-import (
-	"time"
-
-	"github.com/ebbflow/ebb/flow"
-)
+import "github.com/ebbflow/ebb/flow"
 
 // A Machine is a compiled state machine: a [flow.Language] and nothing else. It
 // never changes and may be used by any number of goroutines and runs.
@@ -13,7 +9,6 @@ type Machine struct {
 	profile  Profile
 	top      *level
 	states   map[string]*state // of all levels
-	timeout  time.Duration     // 0: none
 	warnings Problems
 }
 
@@ -24,13 +19,11 @@ type Machine struct {
 // run, the error is [Problems]: all there is to report at once, each with its
 // place. What looks wrong but can be run is in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
-	checked, root := check(name, text, opts)
-	if refused := checked.problems.Of(Error, Unsupported); len(refused) > 0 {
+	m, problems := check(name, text, opts)
+	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
 		return nil, refused
 	}
-	c := &compiler{profile: checked.profile, states: map[string]*state{}}
-	m := c.machine(root)
-	m.name, m.warnings = name, checked.problems
+	m.warnings = problems
 	return m, nil
 }
 
@@ -38,8 +31,8 @@ func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
 // the same rules as [Parse]. The definition is legal if [Problems.Legal] says
 // so, and can be run if Parse returns no error.
 func Validate(name string, text []byte, opts ...Option) Problems {
-	checked, _ := check(name, text, opts)
-	return checked.problems
+	_, problems := check(name, text, opts)
+	return problems
 }
 
 // Name returns the name that Parse was given.

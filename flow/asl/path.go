@@ -8,35 +8,19 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// dataPath is an InputPath or OutputPath.
+// dataPath is an InputPath, OutputPath or ResultPath.
 type dataPath struct {
 	path *jsonpath.Path // nil: everything
 	none bool           // null: nothing, which is {}
 }
 
-// resultPath is a ResultPath.
-type resultPath struct {
-	path *jsonpath.Path // nil: the result takes the input's place
-	none bool           // null: the result is dropped
-}
-
-// dataPathOf returns an InputPath or OutputPath.
-func dataPathOf(o *node, name string) dataPath {
-	n := o.Get(name)
-	path := jsontext.Meaning[*jsonpath.Path](n)
-	if path != nil && isRoot(path) {
-		path = nil
+// unlessRoot returns nil for the path to the input itself.
+func unlessRoot(path *jsonpath.Path) *jsonpath.Path {
+	if path != nil && path.Root() == jsonpath.RootInput && path.String() == "$" {
+		return nil
 	}
-	return dataPath{path: path, none: n != nil && n.Kind == jsontext.Null}
+	return path
 }
-
-// isRoot reports whether a path is the input itself.
-func isRoot(path *jsonpath.Path) bool {
-	return path.Root() == jsonpath.RootInput && path.String() == "$"
-}
-
-// resultPathOf returns the ResultPath of a state or catcher.
-func resultPathOf(o *node) resultPath { return resultPath(dataPathOf(o, "ResultPath")) }
 
 // wholeOf returns the integer that a number node stands for: 3, 3.0 and 3e0 are
 // the same.

@@ -4,18 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonata"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A query is an expression of JSONata in a state.
 type query struct {
 	*jsonata.Expression
 
-	at   *node
+	at   place
 	uses usage // those of $states that it may look at
 }
 
@@ -29,13 +27,16 @@ const (
 	usesAll     = usesInput | usesContext | usesOutcome
 )
 
-// queryOf returns the expression that a node is, nil if it is none.
-func queryOf(n *node) *query {
-	e := jsontext.Meaning[*jsonata.Expression](n)
-	if e == nil {
-		return nil
-	}
-	q := &query{Expression: e, at: n}
+// A place is where in a state a value stands.
+type place struct {
+	field    string
+	location string // as AWS tells it, such as Choices[1]/Output/total
+	text     string // of the value
+}
+
+// queryOf returns the query that an expression is.
+func queryOf(e *jsonata.Expression, at place) *query {
+	q := &query{Expression: e, at: at}
 	for _, use := range e.Variables() {
 		switch {
 		case use.Name != "states":
@@ -162,13 +163,13 @@ func (q *query) of(v *view) (*jsonValue, *stateError) {
 func (q *query) typed(v *view, want jsonata.Kind) (jsonata.Value, *stateError) {
 	value, f := q.evaluate(v)
 	if f == nil && value.Kind() != want {
-		f = unexpected(q.at, want, queryValue(value))
+		f = unexpected(&q.at, want, queryValue(value))
 	}
 	return value, f
 }
 
 // unexpected is the error of a field whose value is not of the type it should be.
-func unexpected(at *node, want jsonata.Kind, found *jsonValue) *stateError {
+func unexpected(at *place, want jsonata.Kind, found *jsonValue) *stateError {
 	value, f := found.query()
 	if f != nil {
 		return f
@@ -187,9 +188,9 @@ func (q *query) whole(v *view, least, most int64) (int64, *stateError) {
 	n, ok := wholeNumber(text)
 	switch {
 	case !ok:
-		return 0, queryError(q.at, "The %s field cannot be parsed as an integer: %s", q.at.Key, text)
+		return 0, queryError(&q.at, "The %s field cannot be parsed as an integer: %s", q.at.field, text)
 	case n < least || n > most:
-		return 0, queryError(q.at, "%s must be between %d and %d but was: %d", q.at.Key, least, most, n)
+		return 0, queryError(&q.at, "%s must be between %d and %d but was: %d", q.at.field, least, most, n)
 	}
 	return n, nil
 }
@@ -216,35 +217,15 @@ func (q textQuery) evaluate(v *view) (any, *stateError) {
 }
 
 // expressionError says what became of the expression in a field.
-func expressionError(at *node, what string) *stateError {
-	expression := plain(treeOf(at))
-	if e := jsontext.Meaning[*jsonata.Expression](at); e != nil {
-		expression = strings.TrimSpace(e.Text())
-	}
-	return queryError(at, "The JSONata expression '%s' specified for the field '%s' %s", expression, locationOf(at), what)
+func expressionError(at *place, what string) *stateError {
+	return queryError(at, "The JSONata expression '%s' specified for the field '%s' %s", at.text, at.location, what)
 }
 
-func (q *query) fault(what string) *stateError { return expressionError(q.at, what) }
+func (q *query) fault(what string) *stateError { return expressionError(&q.at, what) }
 
 // queryError is what goes wrong in a field of a state in JSONata.
-func queryError(at *node, format string, args ...any) *stateError {
+func queryError(at *place, format string, args ...any) *stateError {
 	f := localError(statesQueryEvaluation, format, args...)
-	f.location = locationOf(at)
+	f.location = at.location
 	return f
-}
-
-// locationOf is how AWS tells the place of a value in a state, such as
-// Choices[1]/Output/total.
-func locationOf(n *node) string {
-	if _, ok := n.Means.(stateMeaning); ok || n.Parent == nil {
-		return ""
-	}
-	around := locationOf(n.Parent)
-	switch {
-	case n.Parent.Kind == jsontext.Array:
-		return around + "[" + strconv.Itoa(n.Index) + "]"
-	case around == "":
-		return n.Key
-	}
-	return around + "/" + n.Key
 }

@@ -15,31 +15,21 @@ import (
 type revert struct {
 	resource
 
-	never     bool    // it is a point of no return: nothing to its end is undone
-	arguments payload // nil: the undo task is given the whole report
-	policy    atom.RevertPolicy
+	never     bool       // it is a point of no return: nothing to its end is undone
+	arguments payload    // nil: the undo task is given the whole report
+	retry     []*retrier // one at most
 }
 
-// revertOf compiles Revert: a resource, an object with Resource and Parameters or
-// Arguments, or false; nil if it is not there.
-func (s *state) revertOf(n *node) *revert {
-	switch {
-	case n == nil:
-		return nil
-	case n.Kind == jsontext.String:
-		return &revert{resource: jsontext.Meaning[resource](n)}
-	case n.Kind == jsontext.Bool:
-		return &revert{never: true}
-	}
-	r := &revert{resource: jsontext.Meaning[resource](n.Get("Resource")), arguments: s.payload(cmp.Or(n.Get("Parameters"), n.Get("Arguments")))}
-	for _, retry := range retriersOf(n) { // there is one at most
-		r.policy.Attempts = int(min(retry.attempts, maxSeconds)) + 1
-		r.policy.Backoff = atom.Backoff{First: retry.interval, Rate: retry.rate, Max: cmp.Or(retry.most, maxSeconds*time.Second)}
-		if retry.jitter {
-			r.policy.Backoff.Jitter = 1
+// policy returns how often, and when, the undo task is tried again.
+func (r *revert) policy() (policy atom.RevertPolicy) {
+	for _, retry := range r.retry {
+		policy.Attempts = int(min(retry.attempts, maxSeconds)) + 1
+		policy.Backoff = atom.Backoff{First: retry.interval, Rate: retry.rate, Max: cmp.Or(retry.most, maxSeconds*time.Second)}
+		if retry.jitter == "FULL" {
+			policy.Backoff.Jitter = 1
 		}
 	}
-	return r
+	return policy
 }
 
 // Undo returns what the task that undoes a Task state is given. Without

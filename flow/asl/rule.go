@@ -1,49 +1,38 @@
 package asl
 
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/flow/internal/definition"
+)
+
 // A Rule is one thing that is demanded of definitions. Every [Problem] names the
 // rule that it breaks.
-type Rule struct {
-	Name     string   // stable, such as "next-or-end"
-	Code     Code     // what AWS calls a breach
-	Severity Severity // what a breach means
-	Demands  string   // what is demanded, one sentence
-}
+type Rule = definition.Rule
 
 // Rules returns all rules in the order of the manual.
-func Rules() []Rule {
-	all := make([]Rule, len(catalogue))
-	for i, r := range catalogue {
-		all[i] = *r
-	}
-	return all
-}
+func Rules() []Rule { return catalogue.Rules() }
 
-var catalogue []*Rule
-
-func newRule(name string, code Code, severity Severity, demands string) *Rule {
-	r := &Rule{Name: name, Code: code, Severity: severity, Demands: demands}
-	catalogue = append(catalogue, r)
-	return r
-}
+var catalogue definition.Catalogue
 
 // illegal and doubtful are the most frequent kinds of rules.
 func illegal(name, demands string) *Rule {
-	return newRule(name, SchemaValidationFailed, Error, demands)
+	return catalogue.New(name, SchemaValidationFailed, Error, demands)
 }
 
 func doubtful(name, demands string) *Rule {
-	return newRule(name, SchemaValidationFailed, Warning, demands)
+	return catalogue.New(name, SchemaValidationFailed, Warning, demands)
 }
 
 // The rules (asl.md, section b).
 var (
 	// The text.
 	ruleSize      = illegal("size", "A definition has at most 1 MiB.")
-	ruleJSON      = newRule("json", InvalidJSON, Error, "A definition is JSON.")
-	ruleNesting   = newRule("nesting", TooDeeplyNested, Error, "Objects and arrays nest at most 200 deep.")
+	ruleJSON      = catalogue.New("json", InvalidJSON, Error, "A definition is JSON.")
+	ruleNesting   = catalogue.New("nesting", TooDeeplyNested, Error, "Objects and arrays nest at most 200 deep.")
 	ruleObject    = illegal("object", "A definition is an object.")
 	ruleOnce      = illegal("once", "A name occurs once in an object.")
-	ruleStateOnce = newRule("state-once", DuplicateStateName, Error, "The name of a state is taken once in the whole machine, branches included.")
+	ruleStateOnce = catalogue.New("state-once", DuplicateStateName, Error, "The name of a state is taken once in the whole machine, branches included.")
 
 	// Fields.
 	ruleRequired     = illegal("required", "A required field is there.")
@@ -59,21 +48,21 @@ var (
 	ruleLanguageField = illegal("language-field", "A field belongs to the state's query language.")
 	ruleDowngrade     = illegal("downgrade", "In a machine whose QueryLanguage is JSONata no state sets JSONPath.")
 	ruleMisplaced     = doubtful("misplaced", "QueryLanguage of a machine stands beside States; inside it is taken as if it stood there.")
-	ruleJSONata       = newRule("jsonata", InvalidJSONata, Error, "An expression is legal JSONata.")
-	ruleTopLevel      = newRule("top-level", UnsupportedJSONata, Error,
+	ruleJSONata       = catalogue.New("jsonata", InvalidJSONata, Error, "An expression is legal JSONata.")
+	ruleTopLevel      = catalogue.New("top-level", UnsupportedJSONata, Error,
 		"An expression begins with $states or a variable: it has no input of its own, and no $eval.")
-	ruleStates = newRule("states", UnsupportedJSONata, Error,
+	ruleStates = catalogue.New("states", UnsupportedJSONata, Error,
 		"$states has input and context; result in Output and Assign of Task, Parallel and Map, errorOutput in those of a catcher.")
 	ruleDelimiters   = illegal("delimiters", "A JSONata expression stands between {% and %}, with nothing around them.")
-	ruleNotEvaluated = newRule("not-evaluated", NoDollar, Warning, "In JSONata, what looks like a JSONPath field or an expression is one.")
+	ruleNotEvaluated = catalogue.New("not-evaluated", NoDollar, Warning, "In JSONata, what looks like a JSONPath field or an expression is one.")
 
 	// States and transitions.
-	ruleStateName = newRule("state-name", InvalidStateName, Error,
+	ruleStateName = catalogue.New("state-name", InvalidStateName, Error,
 		"A state's name has 1 to 80 characters (128 under spec2016), no control characters.")
-	ruleTarget      = newRule("target", MissingTransitionTarget, Error, "StartAt, Next and Default name a state of the same States object.")
+	ruleTarget      = catalogue.New("target", MissingTransitionTarget, Error, "StartAt, Next and Default name a state of the same States object.")
 	ruleNextOrEnd   = illegal("next-or-end", `A state that goes on has either Next or "End": true.`)
-	ruleEnd         = newRule("end", MissingEndState, Error, "Some state of each States object ends it.")
-	ruleUnreachable = newRule("unreachable", MissingTransitionTarget, Warning,
+	ruleEnd         = catalogue.New("end", MissingEndState, Error, "Some state of each States object ends it.")
+	ruleUnreachable = catalogue.New("unreachable", MissingTransitionTarget, Warning,
 		"Some transition leads to each state; AWS refuses the others, and so does strict validation.")
 	ruleEndlessLoop = doubtful("endless-loop", "A loop of states that only compute can be left.")
 
@@ -82,10 +71,10 @@ var (
 	ruleReferencePath = illegal("reference-path", "A reference path names one value; ResultPath names one of the input.")
 	ruleTemplate      = illegal("template", "A field whose name ends in .$ is a path or a call of an intrinsic function.")
 	ruleTwice         = illegal("twice", "A payload template gives each field once: x or x.$.")
-	ruleNoDollar      = newRule("no-dollar", NoDollar, Warning,
+	ruleNoDollar      = catalogue.New("no-dollar", NoDollar, Warning,
 		"What looks like a path or an intrinsic function in a payload template has a name that ends in .$.")
-	ruleNoPath       = newRule("no-path", NoPath, Warning, "What looks like a path stands in a field whose name ends in Path.")
-	ruleStaticResult = newRule("static-result", PassResultIsStatic, Warning, "Result of a Pass state is taken as it stands.")
+	ruleNoPath       = catalogue.New("no-path", NoPath, Warning, "What looks like a path stands in a field whose name ends in Path.")
+	ruleStaticResult = catalogue.New("static-result", PassResultIsStatic, Warning, "Result of a Pass state is taken as it stands.")
 	ruleTimestamp    = illegal("timestamp", "A timestamp is written as in RFC 3339, with T, seconds, and Z or an offset.")
 
 	// Variables.
@@ -95,7 +84,7 @@ var (
 	ruleUndoVariable = illegal("undo-variable", "What undoes a state sees no variables.")
 
 	// Tasks.
-	ruleResource    = newRule("resource", InvalidResource, Error, "Resource is a URI; an ARN has all of its parts.")
+	ruleResource    = catalogue.New("resource", InvalidResource, Error, "Resource is a URI; an ARN has all of its parts.")
 	ruleIntegration = illegal("integration", "A service is called in a way it has: .sync and .waitForTaskToken are not for all.")
 	ruleExpress     = illegal("express", "An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
 	ruleHeartbeat   = illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
@@ -123,13 +112,20 @@ var (
 	ruleDistributed = illegal("distributed",
 		"ItemReader, ItemBatcher, ResultWriter and Label belong to a Map whose Mode is DISTRIBUTED, which has an ExecutionType.")
 	ruleTolerated = doubtful("tolerated", "Failures are tolerated by a Map whose Mode is DISTRIBUTED.")
-	ruleLabel     = newRule("label", InvalidLabelName, Error,
+	ruleLabel     = catalogue.New("label", InvalidLabelName, Error,
 		"A Label has 1 to 40 characters, no blanks and none of ? * < > { } [ ] : ; , \\ | ^ ~ $ # % & ` \" among them.")
-	ruleLabelOnce    = newRule("label-once", DuplicateLabelName, Error, "A Label is taken once.")
+	ruleLabelOnce    = catalogue.New("label-once", DuplicateLabelName, Error, "A Label is taken once.")
 	ruleHeaders      = illegal("csv-headers", "CSVHeaders are given when CSVHeaderLocation is GIVEN.")
 	ruleBatcherLimit = illegal("batch-limit", "An ItemBatcher says how many items or bytes a batch has.")
 
 	// What is legal, and cannot be run yet.
-	rulePlaceholder = newRule("placeholder", NotSupported, Unsupported,
+	rulePlaceholder = catalogue.New("placeholder", NotSupported, Unsupported,
 		"Placeholders of templates, such as ${Arn} or {\"Ref\": …}, are filled in before a machine is run.")
 )
+
+// common are the rules that the language shares with others.
+var common = &definition.Common{
+	Size: ruleSize, JSON: ruleJSON, Nesting: ruleNesting, Object: ruleObject, Once: ruleOnce, Required: ruleRequired,
+	Type: ruleType, Value: ruleValue, Empty: ruleEmpty, Extension: ruleExtension,
+	Deep: fmt.Sprintf("objects and arrays nest deeper than %d", MaxNesting),
+}

@@ -1,11 +1,11 @@
 package asl
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
+
+	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
 // Schema returns a JSON Schema (draft 7) of the language for editors, with what
@@ -14,87 +14,70 @@ import (
 // fields that Validate warns of, because the language does not know them, are
 // errors.
 func Schema() []byte {
-	s := &schemas{definitions: schema{}}
-	root := schema{
-		"$schema":     "http://json-schema.org/draft-07/schema#",
-		"title":       "Amazon States Language",
-		"type":        "object",
-		"if":          setsJSONata,
-		"then":        s.within(inJSONata, inJSONata).ref(machineObject),
-		"else":        s.within(inJSONPath, inJSONPath).ref(machineObject),
-		"definitions": s.definitions,
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(root); err != nil {
-		panic(err) // it is made of texts and numbers
-	}
-	return b.Bytes()
+	s := &schemas{Schemas: definition.Schemas{}}
+	return s.Document("Amazon States Language", schema{
+		"type": "object",
+		"if":   setsJSONata,
+		"then": machineObject.schema(s.within(inJSONata, inJSONata)),
+		"else": machineObject.schema(s.within(inJSONPath, inJSONPath)),
+	})
 }
 
-// A schema is a JSON Schema, or a part of one.
-type schema = map[string]any
+type schema = definition.Schema
 
-// schemas make the schemas of shapes. What a field is depends on the query
+// schemas make the schemas of values. What a field is depends on the query
 // language of its state, and states inside others have that of the machine.
 type schemas struct {
-	definitions       schema
+	definition.Schemas
+
 	language, machine queryLanguage
 }
 
 func (s *schemas) within(language, machine queryLanguage) *schemas {
-	return &schemas{s.definitions, language, machine}
+	return &schemas{s.Schemas, language, machine}
 }
 
-// define returns a reference to a definition, which is made when it is first
-// referred to.
+// define returns a reference to what is defined for the query language.
 func (s *schemas) define(name string, content func() schema) schema {
 	name += "." + s.language.String()
 	if s.language != s.machine {
 		name += ".in." + s.machine.String()
 	}
-	if s.definitions[name] == nil {
-		s.definitions[name] = schema{} // it may refer to itself
-		s.definitions[name] = content()
-	}
-	return schema{"$ref": "#/definitions/" + name}
-}
-
-func (s *schemas) ref(f *objectRule) schema {
-	return s.define(f.name, func() schema { return f.content(s) })
+	return s.Define(name, content)
 }
 
 // schema of an object is a reference, because objectRules contain each other.
-func (f *objectRule) schema(s *schemas) schema { return s.ref(f) }
+func (f *objectRule[T]) schema(s *schemas) schema {
+	return s.define(f.name, func() schema { return f.content(s) })
+}
 
-func (f *objectRule) content(s *schemas) schema {
+func (f *objectRule[T]) content(s *schemas) schema {
 	properties := schema{}
 	for _, name := range f.fields.in(s.language) {
-		properties[name] = described(name, f.fields[name].is.schema(s))
+		properties[name] = withText(name, f.fields[name].is.schema(s))
 	}
 	out := schema{"type": "object", "properties": properties, "additionalProperties": false}
-	if required := s.legal(f, f.required); len(required) > 0 {
+	if required := f.legal(s.language, f.required); len(required) > 0 {
 		out["required"] = required
 	}
 	var all []any
 	for _, group := range f.oneOf {
 		var one []any
-		for _, name := range s.legal(f, group) {
+		for _, name := range f.legal(s.language, group) {
 			one = append(one, schema{"required": []string{name}})
 		}
 		all = append(all, schema{"oneOf": one})
 	}
 	for _, group := range f.mayOneOf {
-		if names := s.legal(f, group); len(names) == 2 {
+		if names := f.legal(s.language, group); len(names) == 2 {
 			all = append(all, schema{"not": schema{"required": names}})
 		}
 	}
-	for _, d := range f.also {
-		if told, ok := d.(valueRule); ok {
-			all = append(all, told.schema(s))
-		}
+	if f.goesOn {
+		all = append(all, schema{"oneOf": []any{
+			schema{"required": []string{"Next"}, "properties": schema{"End": schema{"const": false}}},
+			schema{"required": []string{"End"}, "properties": schema{"End": schema{"const": true}, "Next": false}},
+		}})
 	}
 	if all != nil {
 		out["allOf"] = all
@@ -102,20 +85,15 @@ func (f *objectRule) content(s *schemas) schema {
 	return out
 }
 
-// described returns the schema of a field with its description. Beside a
+// withText returns the schema of a field with its description. Beside a
 // reference nothing else counts, so that is wrapped.
-func described(name string, is schema) schema {
+func withText(name string, is schema) schema {
 	if is["$ref"] != nil {
 		return schema{"allOf": []any{is}, "description": fieldTexts[name]}
 	}
 	out := maps.Clone(is)
 	out["description"] = fieldTexts[name]
 	return out
-}
-
-// legal returns the names of fields that are legal in the query language.
-func (s *schemas) legal(f *objectRule, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.fields[name].in&s.language == 0 })
 }
 
 var (
@@ -148,16 +126,15 @@ func (s *schemas) state() schema {
 func (s *schemas) kinds() []any {
 	var all []any
 	for _, f := range stateForms {
-		all = append(all, schema{"if": schema{"properties": schema{"Type": schema{"const": f.name}}}, "then": s.ref(f)})
+		all = append(all, schema{"if": schema{"properties": schema{"Type": schema{"const": f.name}}}, "then": f.schema(s)})
 	}
 	return all
 }
 
-func (textRule) schema(*schemas) schema    { return schema{"type": "string"} }
-func (messageRule) schema(*schemas) schema { return schema{"type": "string"} }
-func (boolRule) schema(*schemas) schema    { return schema{"type": "boolean"} }
-func (resultRule) schema(*schemas) schema  { return schema{} }
-func (typeRule) schema(*schemas) schema    { return schema{"enum": slices.Clone(kindNames[:])} }
+func (textRule) schema(*schemas) schema   { return schema{"type": "string"} }
+func (boolRule) schema(*schemas) schema   { return schema{"type": "boolean"} }
+func (resultRule) schema(*schemas) schema { return schema{} }
+func (typeRule) schema(*schemas) schema   { return schema{"enum": slices.Clone(kindNames[:])} }
 
 // schema of a QueryLanguage: a machine in JSONata has no states in JSONPath.
 func (languageRule) schema(s *schemas) schema {
@@ -178,23 +155,29 @@ func (s numberRule) schema(*schemas) schema {
 	return schema{"type": "number", "minimum": s.least, "maximum": s.most}
 }
 
-func (timestampRule) schema(*schemas) schema {
-	return schema{"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`}
+var timestampIs = schema{"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`}
+
+func (r amountRule) schema(s *schemas) schema     { return s.orExpression(r.wholeRule.schema(s)) }
+func (r percentageRule) schema(s *schemas) schema { return s.orExpression(r.numberRule.schema(s)) }
+func (timestampRule) schema(s *schemas) schema    { return s.orExpression(timestampIs) }
+func (messageRule) schema(s *schemas) schema      { return s.orExpression(schema{"type": "string"}) }
+
+// orExpression describes a value that may be an expression in JSONata.
+func (s *schemas) orExpression(value schema) schema {
+	if s.language == inJSONata {
+		return schema{"anyOf": []any{value, expressionIs}}
+	}
+	return value
 }
 
-func (s listRule) schema(b *schemas) schema {
-	out := schema{"type": "array", "items": s.of.schema(b)}
-	if s.least > 0 {
-		out["minItems"] = s.least
-	}
-	return out
-}
+func (s listRule[V]) schema(b *schemas) schema { return definition.ListSchema(s.of.schema(b), s.least) }
 
-func (s pathRule) schema(*schemas) schema {
-	if s.null {
-		return schema{"type": []string{"string", "null"}, "pattern": `^\$`}
-	}
-	return schema{"type": "string", "pattern": `^\$`}
+var pathIs = schema{"type": "string", "pattern": `^\$`}
+
+func (pathRule) schema(*schemas) schema { return pathIs }
+
+func (dataPathRule) schema(*schemas) schema {
+	return schema{"type": []string{"string", "null"}, "pattern": `^\$`}
 }
 
 func (dynamicRule) schema(*schemas) schema {
@@ -223,13 +206,6 @@ func (assignRule) schema(s *schemas) schema {
 	return schema{"allOf": []any{schema{"type": "object"}, payloadRule{}.schema(s)}}
 }
 
-func (s expressionOr) schema(b *schemas) schema {
-	if b.language == inJSONata {
-		return schema{"anyOf": []any{s.valueRule.schema(b), expressionIs}}
-	}
-	return s.valueRule.schema(b)
-}
-
 func (conditionRule) schema(*schemas) schema {
 	return schema{"anyOf": []any{schema{"type": "boolean"}, expressionIs}}
 }
@@ -239,11 +215,11 @@ func (itemsRule) schema(*schemas) schema {
 }
 
 func (s levelRule) schema(b *schemas) schema {
-	return b.within(b.machine, b.machine).ref(s.objectRule)
+	return s.objectRule.schema(b.within(b.machine, b.machine))
 }
 
-func (processorRule) schema(b *schemas) schema {
-	return b.within(b.machine, b.machine).ref(processorObject)
+func (processorRule) schema(s *schemas) schema {
+	return processorObject.schema(s.within(s.machine, s.machine))
 }
 
 func (resourceRule) schema(*schemas) schema {
@@ -251,11 +227,11 @@ func (resourceRule) schema(*schemas) schema {
 }
 
 func (revertRule) schema(s *schemas) schema {
-	return schema{"anyOf": []any{resourceRule{}.schema(s), s.ref(revertObject), schema{"const": false}}}
+	return schema{"anyOf": []any{resourceRule{}.schema(s), revertObject.schema(s), schema{"const": false}}}
 }
 
 func (catchRevertRule) schema(s *schemas) schema {
-	return schema{"anyOf": []any{catchRevertWords.schema(s), s.ref(catchRevertObject)}}
+	return schema{"anyOf": []any{catchRevertWords.schema(s), catchRevertObject.schema(s)}}
 }
 
 func (credentialsRule) schema(s *schemas) schema {
@@ -274,39 +250,34 @@ func (labelRule) schema(*schemas) schema {
 	return schema{"type": "string", "minLength": 1, "maxLength": maxLabel, "pattern": `^[^\s` + regexp.QuoteMeta(labelExcludes) + `]*$`}
 }
 
-func (nextOrEnd) schema(*schemas) schema {
-	return schema{"oneOf": []any{
-		schema{"required": []string{"Next"}, "properties": schema{"End": schema{"const": false}}},
-		schema{"required": []string{"End"}, "properties": schema{"End": schema{"const": true}, "Next": false}},
-	}}
-}
-
 // schema of a rule of Choices: in JSONPath a condition that says what is next.
 func (choiceRule) schema(s *schemas) schema {
 	if s.language == inJSONata {
-		return s.ref(choiceRuleObject)
+		return choiceRuleObject.schema(s)
 	}
-	return s.define("rule", func() schema { return s.rule(choiceRuleObject.fields, "Next") })
+	return s.define("rule", func() schema { return s.rule(true) })
 }
 
 // rule is a condition in JSONPath: one operator, and perhaps fields beside it.
-func (s *schemas) rule(beside fields, required ...string) schema {
+func (s *schemas) rule(outer bool) schema {
 	inner := func() schema {
-		return s.define("condition", func() schema { return s.rule(fields{"Comment": anyText}) })
+		return s.define("condition", func() schema { return s.rule(false) })
 	}
 	several := schema{"type": "array", "minItems": 1, "items": inner()}
-	properties := schema{"Variable": pathRule{}.schema(s), "And": several, "Or": several, "Not": inner()}
+	properties := schema{"Variable": pathIs, "And": several, "Or": several, "Not": inner()}
 	one := []any{schema{"required": []string{"And"}}, schema{"required": []string{"Or"}}, schema{"required": []string{"Not"}}}
-	for _, name := range beside.in(inJSONPath) {
-		properties[name] = beside[name].is.schema(s)
+	for _, name := range choiceRuleObject.fields.in(inJSONPath) {
+		if outer || name == "Comment" {
+			properties[name] = choiceRuleObject.fields[name].is.schema(s)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(operators)) {
 		properties[name] = operators[name].operand.schema(name)
 		one = append(one, schema{"required": []string{name, "Variable"}})
 	}
 	out := schema{"type": "object", "properties": properties, "additionalProperties": false, "oneOf": one}
-	if len(required) > 0 {
-		out["required"] = required
+	if outer {
+		out["required"] = []string{"Next"}
 	}
 	return out
 }
@@ -314,13 +285,13 @@ func (s *schemas) rule(beside fields, required ...string) schema {
 func (o operand) schema(operator string) schema {
 	switch {
 	case isPathOperator(operator):
-		return pathRule{}.schema(nil)
+		return pathIs
 	case o == numberOperand:
 		return schema{"type": "number"}
 	case o == boolOperand:
 		return schema{"type": "boolean"}
 	case o == timeOperand:
-		return timestampRule{}.schema(nil)
+		return timestampIs
 	}
 	return schema{"type": "string"}
 }

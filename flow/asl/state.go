@@ -1,11 +1,9 @@
 package asl
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/ebbflow/ebb/internal/jsonpath"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A state is one compiled state.
@@ -14,7 +12,6 @@ type state struct {
 	kind     stateKind
 	language queryLanguage
 	level    *level
-	source   *node
 	repeats  bool // its visits are counted: there can be more than one in a run of its level, or a catcher goes back to it
 
 	ends      bool
@@ -22,13 +19,13 @@ type state struct {
 	arguments payload    // Parameters or Arguments; nil: the input as it is
 	out       transition // by Next; of a Choice by Default
 
-	retry  []retrier
-	catch  []catcher
+	retry  []*retrier
+	catch  []*catcher
 	revert *revert
 
 	result   *jsonValue // Pass
 	task     *task      // Task
-	choices  []rule     // Choice
+	choices  []*rule    // Choice
 	wait     *wait      // Wait
 	failure  *failing   // Fail
 	branches []*level   // Parallel
@@ -64,22 +61,29 @@ type task struct {
 	timeout     amount // in seconds; 0 for none
 	heartbeat   amount
 	credentials payload
+	machine     string // name of the machine that it starts an execution of, if the definition says it
 }
 
 // wait is what only a Wait state has: exactly one of its fields counts.
 type wait struct {
-	seconds        int64
-	secondsPath    *jsonpath.Path
-	secondsQuery   *query
-	until          time.Time
-	timestampPath  *jsonpath.Path
-	timestampQuery *query
+	seconds   amount
+	timestamp timestamp
+}
+
+// A timestamp is a point in time: fixed, or found in the state's data.
+type timestamp struct {
+	at    time.Time
+	path  *jsonpath.Path
+	query *query
 }
 
 // failing is what only a Fail state has.
-type failing struct {
-	err, cause         *string // nil: none
-	errPath, causePath expression
+type failing struct{ err, cause message }
+
+// A message is a text of a Fail state: fixed, or given by something. There may be neither.
+type message struct {
+	text  *string
+	given expression
 }
 
 // successors returns the states that may follow.
@@ -98,75 +102,4 @@ func (s *state) successors() []*state {
 		add(s.catch[i].out.next)
 	}
 	return out
-}
-
-// state compiles one state.
-func (c *compiler) state(s *state) {
-	n := s.source
-	is := jsontext.Meaning[stateMeaning](n)
-	s.kind, s.language = is.kind, is.language
-	s.ends = n.Get("End").IsTrue() || s.kind == succeedState || s.kind == failState
-	s.inputPath = dataPathOf(n, "InputPath")
-	s.arguments = s.payload(cmp.Or(n.Get("Parameters"), n.Get("Arguments")))
-	s.out = s.transition(n, "Next")
-	s.out.selector = s.payload(n.Get("ResultSelector"))
-	s.out.outputPath = dataPathOf(n, "OutputPath")
-	switch s.kind {
-	case passState:
-		if result := n.Get("Result"); result != nil {
-			s.result = constant(treeOf(result))
-		}
-	case taskState:
-		s.out.as = "result"
-		s.task, s.revert = c.task(s), s.revertOf(n.Get("Revert"))
-	case choiceState:
-		s.out.next = s.level.target(n, "Default")
-		s.choices = s.rules()
-	case waitState:
-		s.wait = waitOf(n)
-	case failState:
-		s.failure = failingOf(n)
-	case parallelState:
-		s.out.as = "result"
-		for _, branch := range n.Get("Branches").Items {
-			s.branches = append(s.branches, c.level(branch, s))
-		}
-		s.atOnce = s.instant()
-	case mapState:
-		s.out.as = "result"
-		c.iterated(s)
-		s.atOnce = s.instant()
-	case succeedState:
-	}
-	s.retry, s.catch = retriersOf(n), s.catchers()
-}
-
-func waitOf(n *node) *wait {
-	return &wait{
-		seconds:        jsontext.Meaning[int64](n.Get("Seconds")),
-		secondsPath:    jsontext.Meaning[*jsonpath.Path](n.Get("SecondsPath")),
-		secondsQuery:   queryOf(n.Get("Seconds")),
-		until:          jsontext.Meaning[time.Time](n.Get("Timestamp")),
-		timestampPath:  jsontext.Meaning[*jsonpath.Path](n.Get("TimestampPath")),
-		timestampQuery: queryOf(n.Get("Timestamp")),
-	}
-}
-
-func failingOf(n *node) *failing {
-	f := &failing{}
-	f.err, f.errPath = messageOf(n, "Error")
-	f.cause, f.causePath = messageOf(n, "Cause")
-	return f
-}
-
-// messageOf returns a text of a Fail state, or what gives it.
-func messageOf(n *node, field string) (*string, expression) {
-	v := n.Get(field)
-	if v == nil {
-		return nil, jsontext.Meaning[expression](n.Get(field + "Path"))
-	}
-	if q := queryOf(v); q != nil {
-		return nil, textQuery{q}
-	}
-	return &v.Str, nil
 }

@@ -15,21 +15,6 @@ type payload interface {
 
 func (d *jsonValue) of(*view) (*jsonValue, *stateError) { return d, nil }
 
-// payload compiles a payload in the state's language, nil if it is not there.
-func (s *state) payload(n *node) payload {
-	if s.language == inJSONata {
-		return documentOf(n)
-	}
-	t := templateOf(n)
-	switch {
-	case t == nil:
-		return nil
-	case t.constant != nil:
-		return t.constant
-	}
-	return t
-}
-
 // A template is a compiled payload template. Members whose name ends in .$ are
 // evaluated, all else stands as it is.
 type template struct {
@@ -94,24 +79,10 @@ func dynamicField(n *node) *node {
 	return nil
 }
 
-// templateOf compiles a payload template; nil gives nil.
-func templateOf(n *node) *template {
-	if n == nil {
-		return nil
-	}
-	if dynamicField(n) == nil {
-		return &template{constant: constant(treeOf(n))}
-	}
-	t := &template{} // something in it is evaluated, so it is an object or an array
-	for _, m := range n.Members {
-		if name, dynamic := strings.CutSuffix(m.Name, ".$"); dynamic {
-			t.fields = append(t.fields, templateField{name, &template{expr: jsontext.Meaning[expression](m.Value)}})
-		} else {
-			t.fields = append(t.fields, templateField{m.Name, templateOf(m.Value)})
-		}
-	}
-	for _, item := range n.Items {
-		t.items = append(t.items, templateOf(item))
+// payload returns the template, or the constant that it is.
+func (t *template) payload() payload {
+	if t.constant != nil {
+		return t.constant
 	}
 	return t
 }

@@ -107,8 +107,8 @@ func (t *StateTest) compile() (*Machine, *state, error) {
 	if name == "" {
 		text, name = aroundState(t.Definition), testedState
 	}
-	checked, root := check("", text, nil)
-	if refused := checked.problems.Of(Error); len(refused) > 0 {
+	m, problems := check("", text, nil)
+	if refused := problems.Of(Error); len(refused) > 0 {
 		for i := range refused {
 			if p := &refused[i]; t.StateName == "" {
 				p.Pointer = strings.TrimPrefix(p.Pointer, "/States/"+testedState)
@@ -116,8 +116,6 @@ func (t *StateTest) compile() (*Machine, *state, error) {
 		}
 		return nil, nil, &TestStateError{Exception: "InvalidDefinition", Message: Refusal(refused)}
 	}
-	c := &compiler{profile: checked.profile, states: map[string]*state{}}
-	m := c.machine(root)
 	if s := m.states[name]; s != nil {
 		return m, s, nil
 	}
@@ -276,7 +274,7 @@ func (w *interpreter) joinedAs(result atom.Value) (step, *stateError) {
 
 // iterate goes over what a Map state goes over, up to the iterations.
 func (t *StateTest) iterate(w *interpreter) (step, *stateError) {
-	if w.state.source.Get("ItemReader") != nil {
+	if w.state.items.distributed != nil && w.state.items.distributed.reader != nil {
 		w.read = treeValue([]any{})
 		if len(t.Configuration.MapItemReaderData) > 0 {
 			w.read = textValue(t.Configuration.MapItemReaderData)
@@ -329,11 +327,8 @@ func (w *interpreter) selectItems(told *shared, count int) *stateError {
 // intolerable reports whether more iterations have failed than may. Unless the
 // state has something to do about it, the mock says what the state comes to.
 func (t *StateTest) intolerable(w *interpreter, count int) (bool, *stateError) {
-	source := w.state.source
-	failed := t.Configuration.MapIterationFailureCount
-	counted := source.Get("ToleratedFailureCount") != nil || source.Get("ToleratedFailureCountPath") != nil
-	n := amountOf(source, "ToleratedFailureCount")
-	most, f := w.amount(&n, 0, maxItems)
+	failed, counted := t.Configuration.MapIterationFailureCount, w.state.items.count.said
+	most, f := w.amount(&w.state.items.count, 0, maxItems)
 	if f != nil {
 		return false, f
 	}
@@ -358,21 +353,16 @@ func (t *StateTest) intolerable(w *interpreter, count int) (bool, *stateError) {
 // toleratedShare returns how many percent of the iterations may fail, and
 // whether the state says so.
 func (w *interpreter) toleratedShare() (share float64, said bool, f *stateError) {
-	source := w.state.source
-	n := source.Get("ToleratedFailurePercentage")
-	if q := queryOf(n); q != nil {
-		value, f := q.typed(w.view(w.input), jsonata.Number)
+	n := &w.state.items.percentage
+	switch {
+	case n.query != nil:
+		value, f := n.query.typed(w.view(w.input), jsonata.Number)
 		return value.Number(), true, f
+	case n.path != nil:
+		whole, f := w.amount(n, 0, 100)
+		return float64(whole), true, f
 	}
-	if n != nil {
-		return jsontext.Meaning[float64](n), true, nil
-	}
-	if source.Get("ToleratedFailurePercentagePath") == nil {
-		return 0, false, nil
-	}
-	path := amountOf(source, "ToleratedFailurePercentage")
-	whole, f := w.amount(&path, 0, 100)
-	return float64(whole), true, f
+	return n.number, n.said, nil
 }
 
 // concludeTest says what became of the state.
@@ -400,14 +390,14 @@ func (w *interpreter) concludeTest(t *StateTest, r *StateTestResult, out step, f
 func (w *interpreter) rescueTest(t *StateTest, r *StateTestResult, f *stateError) (step, *stateError) {
 	details := &r.Inspection.ErrorDetails
 	for i := range w.state.retry {
-		retrier := &w.state.retry[i]
+		retrier := w.state.retry[i]
 		if !f.matchesAny(retrier.errors, w.machine.profile) {
 			continue
 		}
 		*details = &ErrorDetails{RetryIndex: &i}
 		if n := t.Configuration.RetrierRetryCount; int64(n) < retrier.attempts {
 			plain := *retrier
-			plain.jitter = false
+			plain.jitter = ""
 			seconds := int64(plain.delay(n+1, nil) / time.Second)
 			(*details).RetryBackoffIntervalSeconds = &seconds
 			r.Status = TestRetriable

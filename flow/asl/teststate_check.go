@@ -61,13 +61,7 @@ func (t *StateTest) checkConfiguration(s *state) error {
 
 // around reports whether a state of that name is inside of s, at any depth.
 func (s *state) around(name string) bool {
-	levels := s.branches
-	if s.items != nil {
-		levels = []*level{s.items.processor}
-	}
-	return slices.ContainsFunc(levels, func(l *level) bool {
-		return l.here[name] != nil || slices.ContainsFunc(l.names, func(inner string) bool { return l.here[inner].around(name) })
-	})
+	return some(s.within(), func(inner *state) bool { return inner.name == name || inner.around(name) })
 }
 
 // check compares the mocked result with what the state's work can give.
@@ -85,7 +79,7 @@ func (m *StateMock) check(s *state) error {
 	_, isObject := result.(map[string]any)
 	switch s.kind {
 	case mapState:
-		if s.source.Get("ResultWriter") != nil {
+		if s.items.distributed != nil && s.items.distributed.writer != nil {
 			if !isObject {
 				return invalidTest("Mocked result must be a JSON object.")
 			}

@@ -5,24 +5,13 @@ import "slices"
 // A transition leads out of a state: by Next, a rule, Default or a catcher. It says
 // what is handed on, which variables are set and what is next.
 type transition struct {
-	next       *state  // nil: the level ends
-	as         string  // what queries call what it leads out with: result, errorOutput or neither
-	output     payload // Output; nil: what it leads out with
-	selector   payload // ResultSelector; nil: the result as it is
-	resultPath resultPath
+	next       *state   // nil: the level ends
+	as         string   // what queries call what it leads out with: result, errorOutput or neither
+	output     payload  // Output; nil: what it leads out with
+	selector   payload  // ResultSelector; nil: the result as it is
+	resultPath dataPath // nil path: the result takes the input's place; none: it is dropped
 	outputPath dataPath
 	assign     []variable
-}
-
-// transition compiles the transition that a state, rule or catcher describes. The
-// field is the one that names the next state.
-func (s *state) transition(n *node, field string) transition {
-	return transition{
-		next:       s.level.target(n, field),
-		output:     documentOf(n.Get("Output")),
-		resultPath: resultPathOf(n),
-		assign:     s.variables(n.Get("Assign")),
-	}
 }
 
 // needsInput reports whether the state's raw input is looked at by the transition.
@@ -74,7 +63,7 @@ func (w *interpreter) leave(by *transition, with *jsonValue) (step, *stateError)
 }
 
 // merge puts a result into the raw input.
-func (w *interpreter) merge(p resultPath, result *jsonValue) (*jsonValue, *stateError) {
+func (w *interpreter) merge(p dataPath, result *jsonValue) (*jsonValue, *stateError) {
 	switch {
 	case p.none:
 		return w.input, nil

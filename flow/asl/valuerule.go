@@ -5,75 +5,54 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
+	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
-
-// A valueRule says what the value of a field looks like. It reports what is wrong
-// with a value, and describes itself as JSON Schema.
-type valueRule interface {
-	valueCheck
-	schema(s *schemas) schema
-}
 
 // textRule is any text.
 type textRule struct{}
 
-func (textRule) check(c *checker, n *node) { c.isText(n) }
+func (textRule) read(c *checker, n *node) string {
+	c.isText(n)
+	return n.Str
+}
 
 // isText reports a value that is no text.
 func (c *checker) isText(n *node) bool {
-	if substitute(n); n.Kind == jsontext.String {
-		return true
-	}
+	substitute(n)
 	if name := placeholderObject(n); name != "" {
 		c.placeholder(n, name)
 		return false
 	}
-	c.valuef(ruleType, n, "%s must be a string, found %s", nameOf(n), n.Kind)
-	return false
+	return c.IsText(n)
 }
 
 // wordRule is one of some words.
 type wordRule []string
 
-func (w wordRule) check(c *checker, n *node) {
+func (w wordRule) read(c *checker, n *node) string {
 	switch {
 	case n.Kind == jsontext.String && slices.Contains(w, n.Str), c.hasPlaceholder(n):
 	case n.Kind == jsontext.String:
 		fix := ""
 		if len(w) > 1 {
-			fix = c.didYouMean(ruleValue, n.Str, w, jsontext.Quote)
+			fix = c.DidYouMean(ruleValue, n.Str, w, jsontext.Quote)
 		}
-		c.fixf(ruleValue, n, fix, "%s must be %s", nameOf(n), w)
+		c.Fixf(ruleValue, n, fix, "%s must be %s", nameOf(n), definition.OneOf(w))
 	default:
-		c.valuef(ruleType, n, "%s must be %s, found %s", nameOf(n), w, n.Kind)
+		c.Valuef(ruleType, n, "%s must be %s, found %s", nameOf(n), definition.OneOf(w), n.Kind)
 	}
-}
-
-// String returns the words as messages list them.
-func (w wordRule) String() string {
-	quoted := make([]string, len(w))
-	for i, word := range w {
-		quoted[i] = strconv.Quote(word)
-	}
-	if len(w) == 1 {
-		return quoted[0]
-	}
-	return strings.Join(quoted[:len(w)-1], ", ") + " or " + quoted[len(w)-1]
+	return n.Str
 }
 
 // boolRule is true or false.
 type boolRule struct{}
 
-func (boolRule) check(c *checker, n *node) {
-	if n.Kind != jsontext.Bool {
-		c.valuef(ruleType, n, "%s must be true or false, found %s", nameOf(n), n.Kind)
-	}
-}
+func (boolRule) read(c *checker, n *node) bool { return c.Bool(n) }
 
-// wholeRule is a whole number. Its nodes mean an int64.
+// wholeRule is a whole number.
 type wholeRule struct{ least, most int64 }
 
 const (
@@ -84,17 +63,25 @@ const (
 
 var secondsRule = wholeRule{1, maxSeconds}
 
-func (s wholeRule) check(c *checker, n *node) {
+func (s wholeRule) read(c *checker, n *node) int64 {
 	v, ok := wholeOf(n)
 	switch {
 	case c.hasPlaceholder(n):
 	case n.Kind != jsontext.Number:
-		c.fixf(ruleType, n, c.pathFix(n), "%s must be a whole number from %d to %d", nameOf(n), s.least, s.most)
+		c.Fixf(ruleType, n, c.pathFix(n), "%s must be a whole number from %d to %d", nameOf(n), s.least, s.most)
 	case !ok || v < s.least || v > s.most:
-		c.valuef(ruleValue, n, "%s must be a whole number from %d to %d", nameOf(n), s.least, s.most)
+		c.Valuef(ruleValue, n, "%s must be a whole number from %d to %d", nameOf(n), s.least, s.most)
 	default:
-		n.Means = v
+		return v
 	}
+	return 0
+}
+
+// durationRule is a whole number of seconds.
+type durationRule struct{ wholeRule }
+
+func (s durationRule) read(c *checker, n *node) time.Duration {
+	return time.Duration(s.wholeRule.read(c, n)) * time.Second
 }
 
 // pathFix is the fix for a path in a field that is none.
@@ -108,20 +95,21 @@ func (c *checker) pathFix(n *node) string {
 	return "for a path, use " + n.Key + "Path"
 }
 
-// numberRule is a number. Its nodes mean a float64.
+// numberRule is a number.
 type numberRule struct{ least, most float64 }
 
-func (s numberRule) check(c *checker, n *node) {
+func (s numberRule) read(c *checker, n *node) float64 {
 	v, err := strconv.ParseFloat(n.Str, 64)
 	switch {
 	case c.hasPlaceholder(n):
 	case n.Kind != jsontext.Number:
-		c.fixf(ruleType, n, c.pathFix(n), "%s must be %s", nameOf(n), s)
+		c.Fixf(ruleType, n, c.pathFix(n), "%s must be %s", nameOf(n), s)
 	case err != nil || v < s.least || v > s.most:
-		c.valuef(ruleValue, n, "%s must be %s", nameOf(n), s)
+		c.Valuef(ruleValue, n, "%s must be %s", nameOf(n), s)
 	default:
-		n.Means = v
+		return v
 	}
+	return 0
 }
 
 // String returns the range as messages tell it.
@@ -133,53 +121,89 @@ func (s numberRule) String() string {
 	return "a number from " + least + " to " + strconv.FormatFloat(s.most, 'g', -1, 64)
 }
 
-// timestampRule is a point in time. Its nodes mean a time.Time.
+// amountRule is a whole number, or in JSONata an expression that gives one.
+type amountRule struct{ wholeRule }
+
+func (s amountRule) read(c *checker, n *node) amount {
+	if q, is := c.queryInstead(n); is {
+		return amount{said: true, query: q}
+	}
+	return amount{said: true, fixed: s.wholeRule.read(c, n)}
+}
+
+// percentageRule is a number up to 100, or in JSONata an expression that gives one.
+type percentageRule struct{ numberRule }
+
+func (s percentageRule) read(c *checker, n *node) amount {
+	if q, is := c.queryInstead(n); is {
+		return amount{said: true, query: q}
+	}
+	return amount{said: true, number: s.numberRule.read(c, n)}
+}
+
+// timestampRule is a point in time, or in JSONata an expression that gives one.
 type timestampRule struct{}
 
-func (timestampRule) check(c *checker, n *node) {
+func (timestampRule) read(c *checker, n *node) timestamp {
+	if q, is := c.queryInstead(n); is {
+		return timestamp{query: q}
+	}
 	at, ok := parseTimestamp(n.Str)
 	switch {
 	case c.hasPlaceholder(n) || !c.isText(n):
 	case !ok:
-		c.fixf(ruleTimestamp, n, cmp.Or(c.pathFix(n), `such as "2026-01-31T12:00:00Z"`), "%s does not match RFC3339 timestamp", nameOf(n))
-	default:
-		n.Means = at
+		c.Fixf(ruleTimestamp, n, cmp.Or(c.pathFix(n), `such as "2026-01-31T12:00:00Z"`), "%s does not match RFC3339 timestamp", nameOf(n))
 	}
+	return timestamp{at: at}
 }
 
-// messageRule is the text of a Fail state.
+// timestampPathRule is a path to a timestamp.
+type timestampPathRule struct{ pathRule }
+
+func (s timestampPathRule) read(c *checker, n *node) timestamp {
+	return timestamp{path: s.pathRule.read(c, n)}
+}
+
+// messageRule is a text of a Fail state, or in JSONata an expression that gives one.
 type messageRule struct{}
 
-func (messageRule) check(c *checker, n *node) {
-	if c.isText(n) && looksDynamic(n.Str) {
-		c.fixf(ruleNoPath, n, c.pathFix(n), "%s looks like a path but is taken as it stands", nameOf(n))
+func (messageRule) read(c *checker, n *node) message {
+	if q, is := c.queryInstead(n); is {
+		return message{given: textQuery{q}}
 	}
+	if c.isText(n) && looksDynamic(n.Str) {
+		c.Fixf(ruleNoPath, n, c.pathFix(n), "%s looks like a path but is taken as it stands", nameOf(n))
+	}
+	text := n.Str
+	return message{text: &text}
 }
 
+// messagePathRule is what gives a text of a Fail state.
+type messagePathRule struct{ dynamicRule }
+
+func (s messagePathRule) read(c *checker, n *node) message { return message{given: c.dynamic(n)} }
+
 // listRule is an array.
-type listRule struct {
-	of    valueRule
+type listRule[V any] struct {
+	of    valueRule[V]
 	least int
 }
 
-func (s listRule) check(c *checker, n *node) {
-	switch {
-	case n.Kind != jsontext.Array:
-		c.valuef(ruleType, n, "%s must be an array, found %s", nameOf(n), n.Kind)
-	case len(n.Items) < s.least:
-		c.valuef(ruleEmpty, n, "%s must not be empty", nameOf(n))
+func (s listRule[V]) read(c *checker, n *node) []V {
+	var all []V
+	for _, item := range c.Items(n, s.least) {
+		all = append(all, s.of.read(c, item))
 	}
-	for _, item := range n.Items {
-		s.of.check(c, item)
-	}
+	return all
 }
 
 // resultRule is the Result of a Pass state: any value, taken as it stands.
 type resultRule struct{}
 
-func (resultRule) check(c *checker, n *node) {
+func (resultRule) read(c *checker, n *node) *jsonValue {
 	if dynamic := dynamicField(n); dynamic != nil {
-		c.fixf(ruleStaticResult, dynamic, "use Parameters for what is to be evaluated",
+		c.Fixf(ruleStaticResult, dynamic, "use Parameters for what is to be evaluated",
 			"Result is taken as it stands; %s is not evaluated", jsontext.Quote(dynamic.Key))
 	}
+	return constant(treeOf(n))
 }

@@ -2,7 +2,6 @@ package asl
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -11,22 +10,6 @@ import (
 type variable struct {
 	name  string
 	value payload
-}
-
-// variables compiles an Assign; nil gives none.
-func (s *state) variables(n *node) []variable {
-	if n == nil {
-		return nil
-	}
-	out := make([]variable, 0, len(n.Members))
-	for _, m := range n.Members {
-		if name, dynamic := strings.CutSuffix(m.Name, ".$"); dynamic && s.language == inJSONPath {
-			out = append(out, variable{name, &template{expr: jsontext.Meaning[expression](m.Value)}})
-		} else {
-			out = append(out, variable{m.Name, s.payload(m.Value)})
-		}
-	}
-	return out
 }
 
 // assigned evaluates an Assign, all of it before any variable changes.

@@ -50,11 +50,11 @@ func (w *interpreter) choose() (step, *stateError) {
 // failing returns the error that a Fail state is.
 func (w *interpreter) failing() *stateError {
 	spec := w.state.failure
-	name, f := w.failText(spec.err, spec.errPath, "ErrorPath")
+	name, f := w.failText(&spec.err, "ErrorPath")
 	if f != nil {
 		return f
 	}
-	cause, f := w.failText(spec.cause, spec.causePath, "CausePath")
+	cause, f := w.failText(&spec.cause, "CausePath")
 	if f != nil {
 		return f
 	}
@@ -68,11 +68,11 @@ func (w *interpreter) failing() *stateError {
 	return out
 }
 
-func (w *interpreter) failText(fixed *string, path expression, field string) (*string, *stateError) {
-	if path == nil {
-		return fixed, nil
+func (w *interpreter) failText(of *message, field string) (*string, *stateError) {
+	if of.given == nil {
+		return of.text, nil
 	}
-	value, f := path.evaluate(w.view(w.input))
+	value, f := of.given.evaluate(w.view(w.input))
 	if f != nil {
 		return nil, f
 	}
@@ -110,44 +110,44 @@ func (w *interpreter) due() (time.Time, *stateError) {
 		return time.Time{}, f
 	}
 	switch {
-	case spec.secondsQuery != nil:
-		n, f := spec.secondsQuery.whole(v, 0, maxSeconds)
+	case spec.seconds.query != nil:
+		n, f := spec.seconds.query.whole(v, 0, maxSeconds)
 		return w.ask.Now.Add(time.Duration(n) * time.Second), f
-	case spec.timestampQuery != nil:
-		value, f := spec.timestampQuery.typed(v, jsonata.String)
+	case spec.timestamp.query != nil:
+		value, f := spec.timestamp.query.typed(v, jsonata.String)
 		if f != nil {
 			return time.Time{}, f
 		}
 		at, ok := parseTimestamp(value.Text())
 		if !ok {
-			f = queryError(spec.timestampQuery.at, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
+			f = queryError(&spec.timestamp.query.at, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
 			f.follows = true
 		}
 		return at, f
-	case spec.secondsPath != nil:
-		n, f := v.secondsAt(spec.secondsPath, "SecondsPath")
+	case spec.seconds.path != nil:
+		n, f := v.secondsAt(spec.seconds.path, "SecondsPath")
 		if f != nil {
 			return time.Time{}, f
 		}
 		return w.ask.Now.Add(time.Duration(n) * time.Second), nil
-	case spec.timestampPath != nil:
-		value, found, f := v.get(spec.timestampPath)
+	case spec.timestamp.path != nil:
+		value, found, f := v.get(spec.timestamp.path)
 		if f != nil {
 			return time.Time{}, f
 		}
 		if !found {
-			return time.Time{}, runtimeError("The TimestampPath parameter does not reference an input value: %s", spec.timestampPath.Text())
+			return time.Time{}, runtimeError("The TimestampPath parameter does not reference an input value: %s", spec.timestamp.path.Text())
 		}
-		at, ok := timestamp(value)
+		at, ok := timestampIn(value)
 		if !ok {
 			return time.Time{}, runtimeError("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
-				spec.timestampPath.Text(), plain(value))
+				spec.timestamp.path.Text(), plain(value))
 		}
 		return at, nil
-	case spec.until.IsZero():
-		return w.ask.Now.Add(time.Duration(spec.seconds) * time.Second), nil
+	case spec.timestamp.at.IsZero():
+		return w.ask.Now.Add(time.Duration(spec.seconds.fixed) * time.Second), nil
 	}
-	return spec.until, nil
+	return spec.timestamp.at, nil
 }
 
 // secondsAt returns the number of seconds that a path names.

@@ -61,7 +61,7 @@ func (w *interpreter) workSpec(name string) (flow.Spec, *stateError) {
 	if r := w.state.revert; r != nil && r.never {
 		spec.Pivot = true
 	} else if r != nil {
-		spec.Undo = &flow.Undo{Task: r.uri, Note: w.state.name, Policy: r.policy}
+		spec.Undo = &flow.Undo{Task: r.uri, Note: w.state.name, Policy: r.policy()}
 	}
 	return spec, nil
 }
@@ -138,7 +138,7 @@ func (w *interpreter) taskFailed(failure *atom.Failure) *stateError {
 func (w *interpreter) rescue(f *stateError) (step, *stateError) {
 	s := w.state
 	for i := range s.retry {
-		r := &s.retry[i]
+		r := s.retry[i]
 		if !f.matchesAny(r.errors, w.machine.profile) {
 			continue
 		}

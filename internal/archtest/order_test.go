@@ -33,7 +33,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
-	"internal/jsontext":     {"flow/asl", "flow/sm4c", "internal/jq", "internal/jsonpath", "server"},                    // definitions with places, and data
+	"internal/jsontext":     {"flow", "internal/jq", "internal/jsonpath", "server"},                                     // definitions with places, and data
 	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                             // which name was meant
 	"internal/visible":      {"flow/draw", "cmd"},                                                                       // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like

@@ -1,0 +1,128 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/spelling"
+)
+
+// MaxProblems is how many problems of each severity a report has at most.
+const MaxProblems = 100
+
+// A Report collects problems. The code that reads a definition goes on behind each, so
+// that all are reported at once.
+type Report struct {
+	Rules    *Common
+	Source   Source // what is being read
+	Where    string // begins every message: which state or definition is being read
+	Problems flow.Diagnostics
+
+	count map[flow.Severity]int
+}
+
+// A Source is a text with the name that stands for it in messages: the
+// definition itself, or a document that it has loaded.
+type Source struct {
+	File string
+	Text []byte
+}
+
+// A Node is a value of a definition with its place.
+type Node = jsontext.Node
+
+// Add notes a problem with the value n at an offset, which is that of the value,
+// of its name, or of something in it.
+func (r *Report) Add(rule *Rule, n *Node, at int, fix, message string) {
+	if r.count == nil {
+		r.count = map[flow.Severity]int{}
+	}
+	if r.count[rule.Severity]++; r.count[rule.Severity] > MaxProblems {
+		return
+	}
+	p := flow.Diagnostic{
+		Code: rule.Code, Rule: rule.Name, Severity: rule.Severity, File: r.Source.File, Fix: fix, Message: r.Where + message,
+	}
+	if n != nil {
+		p.Pointer = n.Pointer()
+	}
+	p.Line, p.Column = jsontext.Position(r.Source.Text, at)
+	r.Problems = append(r.Problems, p)
+}
+
+// Valuef reports what is wrong with a value.
+func (r *Report) Valuef(rule *Rule, n *Node, format string, args ...any) {
+	r.Add(rule, n, n.At, "", fmt.Sprintf(format, args...))
+}
+
+// Fixf reports what is wrong with a value and what would be right.
+func (r *Report) Fixf(rule *Rule, n *Node, fix, format string, args ...any) {
+	r.Add(rule, n, n.At, fix, fmt.Sprintf(format, args...))
+}
+
+// Namef reports what is wrong with a member's name.
+func (r *Report) Namef(rule *Rule, m jsontext.Member, fix, format string, args ...any) {
+	r.Add(rule, m.Value, m.At, fix, fmt.Sprintf(format, args...))
+}
+
+// Full reports whether the report has reached its limit of problems with a rule.
+// The checker then skips details that are slow to determine.
+func (r *Report) Full(rule *Rule) bool { return r.count[rule.Severity] >= MaxProblems }
+
+// Line returns the line in which a node stands.
+func (r *Report) Line(rule *Rule, n *Node) int {
+	if r.Full(rule) {
+		return 0
+	}
+	line, _ := jsontext.Position(r.Source.Text, n.At)
+	return line
+}
+
+// DidYouMean returns a fix that names what was most likely meant, "" when
+// nothing is near, or when the report has reached its limit of problems.
+func (r *Report) DidYouMean(rule *Rule, name string, candidates []string, spell func(string) string) string {
+	if r.Full(rule) {
+		return ""
+	}
+	if near := spelling.Nearest(name, candidates); near != "" {
+		return "did you mean " + spell(near) + "?"
+	}
+	return ""
+}
+
+// Within begins messages with where something is, while it is read.
+func (r *Report) Within(where string, read func()) {
+	outer := r.Where
+	r.Where = where
+	defer func() { r.Where = outer }()
+	read()
+}
+
+// Sorted returns the problems in the order of the text, those of one file first.
+func (r *Report) Sorted(first string) flow.Diagnostics {
+	rank := func(p flow.Diagnostic) int {
+		if p.File == first {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(r.Problems, func(a, b flow.Diagnostic) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.Problems
+}
+
+// NameOf returns how messages call a value: by the field it is in, or as an entry
+// of the list it is in.
+func NameOf(n *Node) string {
+	switch {
+	case n.Parent == nil:
+		return "the definition"
+	case n.Parent.Kind == jsontext.Array:
+		return "an entry of " + NameOf(n.Parent)
+	}
+	return jsontext.Cut(n.Key)
+}
