@@ -43,7 +43,7 @@ func (c *Conductor) Memory() engine.Memory { return c.server.Memory() }
 
 // Ready returns nil when the conductor serves and its store answers and takes writes,
 // else why not. A conductor that drains is not ready, nor one that takes up nothing as its
-// memory budget is reached, see [engine.WithMemoryBudget]. The write is at most a second old.
+// memory budget is reached, see [engine.Limits]. The write is at most a second old.
 func (c *Conductor) Ready(ctx context.Context) error {
 	if s := c.Stage(); s != Serving {
 		return fmt.Errorf("conductor: it is %v", s)

@@ -91,7 +91,7 @@ func TestReadyMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := storage.Memory()
-		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)), conductor.WithEngine(engine.WithMemoryBudget(1)))
+		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)), conductor.WithEngine(engine.WithLimits(engine.Limits{Memory: 1})))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Limits bound what one run may become. A run that reaches one fails with
-// [atom.CodeLimit], and Ebb undoes what the run did. No limit applies to the undo. No
-// Retry, Catch or retry controller of the run sees the failure. A zero field is the
+// Limits bound what one run may become, and the memory of the process. A run that reaches
+// one fails with [atom.CodeLimit], and Ebb undoes what the run did. No limit applies to the
+// undo. No Retry, Catch or retry controller of the run sees the failure. A zero field is the
 // default, see [DefaultLimits].
 type Limits struct {
 	// Transitions is how many steps of its language, such as states entered, a run may
@@ -39,6 +39,19 @@ type Limits struct {
 	Descendants int64
 	// Depth is how many runs may create one another in a line.
 	Depth int64
+	// Memory is how many bytes of live memory the process may have before [Server.Serve]
+	// takes up no more work. What it drives goes on. Serve takes up work again when a tenth of
+	// the budget is free.
+	//
+	// A run of a growing flow that becomes larger while the budget is reached, and needs more
+	// than a third of it alone, does not fail. It is suspended with a failure of
+	// [atom.CodeLimit] until it is run again, and its job is parked.
+	//
+	// Live memory is what the Go runtime counts, without garbage. 0 is three fifths of the
+	// limit of the process's control group, and no budget where there is none. A negative
+	// number is no budget. The engine does not set the limit of Go's runtime, see
+	// [runtime/debug.SetMemoryLimit]; a third above the budget is a good one.
+	Memory int64
 }
 
 // DefaultLimits returns the limits of an engine that was given no others.
@@ -54,7 +67,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// WithLimits bounds each run that the engine drives. Limits are not stored with the
+// WithLimits bounds each run that the engine drives, and the memory of the process. Limits are not stored with the
 // run: after a restart the limits of the process that drives the run apply. What is
 // counted is stored, so a crash does not begin the count anew.
 func WithLimits(l Limits) Option {
@@ -79,6 +92,7 @@ func WithLimits(l Limits) Option {
 				*limit.to = *limit.from
 			}
 		}
+		set.Memory = l.Memory
 		e.limits = set
 		return nil
 	})

@@ -90,12 +90,13 @@ func newEngine(opts []Option) (*Engine, error) {
 		childSlots: make(chan struct{}, DefaultSlots),
 		suspend:    make(chan struct{}),
 	}
-	for _, opt := range append([]Option{WithMemoryBudget(0)}, opts...) {
+	for _, opt := range opts {
 		if err := opt.apply(e); err != nil {
 			return nil, err
 		}
 	}
 	e.memory.log, e.memory.used = e.log, memorybudget.Used
+	e.memory.watch.Budget = memoryBudget(e.limits.Memory)
 	if e.store == nil {
 		e.store = storage.Memory()
 	}

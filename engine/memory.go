@@ -15,33 +15,19 @@ import (
 	"github.com/ebbflow/ebb/internal/memorybudget"
 )
 
-// WithMemoryBudget sets how many bytes of live memory the process may have before
-// [Server.Serve] takes up no more work. What it drives goes on. Serve takes up work again
-// when a tenth of the budget is free.
-//
-// A run of a growing flow that becomes larger while the budget is reached, and needs more
-// than a third of it alone, is suspended with a failure of [atom.CodeLimit] until it is run
-// again, and its job is parked.
-//
-// Live memory is what the Go runtime counts, without garbage. The default, 0, is three fifths
-// of the limit of the process's control group, and no budget where there is none. A
-// negative number is no budget. The engine does not set the limit of Go's runtime, see
-// [runtime/debug.SetMemoryLimit]; a third above the budget is a good one.
-func WithMemoryBudget(bytes int64) Option {
-	return option(func(e *Engine) error {
-		if bytes == 0 {
-			bytes = memorybudget.Share(memorybudget.Own().Bytes)
-		}
-		e.memory.watch.Budget = max(bytes, 0)
-		return nil
-	})
-}
-
-// Memory is how much memory the process has and uses, see [WithMemoryBudget].
+// Memory is how much memory the process has and uses, see [Limits].
 type Memory struct {
 	Used      int64 // live bytes
 	Budget    int64 // 0 when there is none
 	Exhausted bool  // the budget is reached, and nothing is taken up
+}
+
+// memoryBudget returns the budget that a limit of [Limits.Memory] stands for; 0 is none.
+func memoryBudget(limit int64) int64 {
+	if limit == 0 {
+		return memorybudget.Share(memorybudget.Own().Bytes)
+	}
+	return max(limit, 0)
 }
 
 // Memory returns how much memory the process uses now.
@@ -128,7 +114,7 @@ func (d *driver) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	d.aside = &atom.Failure{
 		Code: atom.CodeLimit,
 		Message: fmt.Sprintf("the memory budget of its process, %d bytes, is used up, and the run alone needs more than a third of it: "+
-			"it has %d open atoms with %d bytes of values; the setting is engine.WithMemoryBudget and ebb --memory", m.watch.Budget, atoms, values),
+			"it has %d open atoms with %d bytes of values; the setting is Memory of engine.WithLimits and ebb --memory", m.watch.Budget, atoms, values),
 	}
 	return true
 }

@@ -70,7 +70,7 @@ func TestMemoryBudget(t *testing.T) {
 		store := storage.Memory()
 		var used atomic.Int64
 		var log bytes.Buffer
-		eng := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithMemoryBudget(budget),
+		eng := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: budget}),
 			engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})))
 		eng.MeasureMemory(used.Load)
 		start := func(id string, how swelling, opts ...engine.RunOption) {
@@ -128,7 +128,7 @@ func TestMemoryBudget(t *testing.T) {
 			}
 		}
 		used.Store(budget)
-		larger := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithMemoryBudget(budget*4))
+		larger := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: budget * 4}))
 		larger.MeasureMemory(used.Load)
 		if _, err := larger.Run(t.Context(), "large"); err != nil {
 			t.Error(err)
@@ -143,7 +143,7 @@ func TestMemoryBudget(t *testing.T) {
 func TestNoMemoryBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		eng := newEngine(t, swell(), engine.WithTasks(second{}), engine.WithMemoryBudget(-1))
+		eng := newEngine(t, swell(), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: -1}))
 		eng.MeasureMemory(func() int64 { return 1 << 50 })
 		if err := eng.Start(t.Context(), "r", engine.Input(atom.MustEncode(swelling{First: 1000, More: 1000, Rounds: 2}))); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the proce
 			}()
 			waiting := make(chan struct{})
 			tell := sync.OnceFunc(func() { close(waiting) })
-			eng := newEngine(t, root, engine.WithStore(store), engine.WithMemoryBudget(-1), engine.WithTasks(told(tell)))
+			eng := newEngine(t, root, engine.WithStore(store), engine.WithLimits(engine.Limits{Memory: -1}), engine.WithTasks(told(tell)))
 			before := live()
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error)

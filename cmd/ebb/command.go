@@ -34,8 +34,7 @@ type session struct {
 	limited []string // what no run may exceed, NAME=N
 	bounds  engine.Limits
 
-	memory string // how much may be in use
-	budget int64  // that, as the engine takes it
+	memory string // how much may be in use; bounds has it, too
 
 	profile string
 	edition asl.Profile // what profile names
@@ -174,10 +173,10 @@ func (s *session) settle(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	s.bounds = bounds
-	if s.budget, err = s.memoryBudget(); err != nil {
+	if bounds.Memory, err = s.memoryBudget(); err != nil {
 		return err
 	}
+	s.bounds = bounds
 	edition, err := asl.ParseProfile(s.profile)
 	s.edition = edition
 	if err != nil {

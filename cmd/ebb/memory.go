@@ -49,7 +49,7 @@ func size(n int64) string {
 	return strconv.FormatInt(n, 10) + " B"
 }
 
-// memoryBudget returns what --memory says, as [engine.WithMemoryBudget] takes it.
+// memoryBudget returns what --memory says, as [engine.Limits] takes it.
 func (s *session) memoryBudget() (int64, error) {
 	switch s.memory {
 	case "":
@@ -64,25 +64,25 @@ func (s *session) memoryBudget() (int64, error) {
 	return n, nil
 }
 
-// limitedEngine returns options of an engine that drives runs, and lets the runtime collect
+// engineLimits returns the limits of an engine that drives runs, and lets the runtime collect
 // garbage in time, also without a budget.
-func (s *session) limitedEngine() []engine.Option {
-	budget := s.budget
+func (s *session) engineLimits() engine.Option {
+	budget := s.bounds.Memory
 	if budget <= 0 {
 		budget = memorybudget.Share(memorybudget.Own().Bytes)
 	}
 	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memorybudget.Ceiling(budget))
 	}
-	return []engine.Option{engine.WithLimits(s.bounds), engine.WithMemoryBudget(s.budget)}
+	return engine.WithLimits(s.bounds)
 }
 
 // effectiveBudget returns how much memory may be in use; 0 when any may.
 func (s *session) effectiveBudget() int64 {
-	if s.budget == 0 {
+	if s.bounds.Memory == 0 {
 		return memorybudget.Share(memorybudget.Own().Bytes)
 	}
-	return max(s.budget, 0)
+	return max(s.bounds.Memory, 0)
 }
 
 // memory says how much memory a process has that is started as this one was.

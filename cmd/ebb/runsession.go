@@ -46,7 +46,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 	heeding, cancel := context.WithCancel(ctx)
 	defer cancel()
 	company := &detachedRuns{session: j.session}
-	eng, err := engine.New(flow.Growing(j.flow, j.machine), append(j.session.limitedEngine(),
+	eng, err := engine.New(flow.Growing(j.flow, j.machine), j.session.engineLimits(),
 		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
 		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
@@ -74,7 +74,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 				state = ev.To
 			}
 			show.happened(ev)
-		}))...)
+		}))
 	if err != nil {
 		return err
 	}

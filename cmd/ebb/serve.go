@@ -134,7 +134,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 				return unreachable(err)
 			}
 		}
-		conducting = append(conducting, conductor.WithEngine(append(s.limitedEngine(), engine.WithObserver(m.Observe))...))
+		conducting = append(conducting, conductor.WithEngine(s.engineLimits(), engine.WithObserver(m.Observe)))
 		if f.sink != "" {
 			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 		}
