@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -82,6 +84,9 @@ func WithPolicy(p jobs.Policy) Option { return func(c *Conductor) { c.policy = p
 // WithLogger sets where the conductor, and its engines, log to; the default is
 // nowhere.
 func WithLogger(log hclog.Logger) Option { return func(c *Conductor) { c.log = log } }
+
+// WithSlog is [WithLogger] for programs that log with [log/slog].
+func WithSlog(log *slog.Logger) Option { return WithLogger(hcslog.Logger(log.Handler())) }
 
 // WithEngine sets options of the engines that drive the runs: their tasks,
 // observers, middleware.

@@ -3,12 +3,14 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -174,7 +176,24 @@ func WithCheckpoints(p Checkpoints) Option {
 // WithLogger logs to l what happens to runs: their begin and end at Info, each
 // transition at Debug. Values are never logged. The default logs nothing.
 func WithLogger(l hclog.Logger) Option {
-	return option(func(e *Engine) error { e.log = l; return nil })
+	return option(func(e *Engine) error {
+		if l == nil {
+			return errors.New("engine: the logger is nil")
+		}
+		e.log = l
+		return nil
+	})
+}
+
+// WithSlog is [WithLogger] for programs that log with [log/slog].
+func WithSlog(l *slog.Logger) Option {
+	return option(func(e *Engine) error {
+		if l == nil {
+			return errors.New("engine: the logger is nil")
+		}
+		e.log = hcslog.Logger(l.Handler())
+		return nil
+	})
 }
 
 // WithObserver calls f about everything that happened, in order, after it was

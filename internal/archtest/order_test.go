@@ -30,6 +30,7 @@ var internalUsers = map[string][]string{
 	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
 	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
+	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor"},                                                // hclog for programs that log with slog
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -62,6 +64,9 @@ func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 // Log sets where the store logs what an operator has to see to, such as a process
 // that keeps all others from writing; the default is nowhere.
 func Log(log hclog.Logger) Option { return func(s *Store) { s.log = log } }
+
+// Slog is [Log] for programs that log with [log/slog].
+func Slog(log *slog.Logger) Option { return Log(hcslog.Logger(log.Handler())) }
 
 // Open opens the database that the DSN names, "sqlite:PATH" or a bare path. It
 // makes the file when it is not there and brings an older one to today's schema.

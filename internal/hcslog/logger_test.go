@@ -2,8 +2,6 @@ package hcslog_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -11,10 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/hcslog"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/hcslog"
 )
 
 // TestLogger logs in all the ways there are, and reads it back.
@@ -80,30 +75,5 @@ func TestLogger(t *testing.T) {
 	said("")
 	if l.GetLevel() != hclog.Off {
 		t.Errorf("it is at %v", l.GetLevel())
-	}
-}
-
-// TestEngineLogs: an engine logs by slog what it logs.
-func TestEngineLogs(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	l := hcslog.Logger(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("n"))), engine.WithLogger(l))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := eng.Run(t.Context(), "r"); err != nil {
-		t.Fatal(err)
-	}
-	found := false
-	for line := range strings.Lines(out.String()) {
-		var record map[string]any
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatal(line, err)
-		}
-		found = found || record["run"] == "r" && record["to"] == "SUCCESS"
-	}
-	if !found {
-		t.Errorf("logged %s", &out)
 	}
 }

@@ -1,0 +1,3 @@
+// Package hcslog lets programs that log with log/slog give their logger to Ebb, which
+// logs with hclog.
+package hcslog
