@@ -197,9 +197,6 @@ func (d *driver) enter(to states.Engine) {
 		panic(err) // a defect of this file
 	}
 	d.phase = to
-	if d.e.phases != nil {
-		d.e.phases(d.claim.Run, to)
-	}
 	if d.yield != nil && !d.yield(to) {
 		d.yield, d.quit = nil, true
 	}

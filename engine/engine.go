@@ -14,7 +14,6 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -32,7 +31,6 @@ type Engine struct {
 	limits       Limits
 	log          hclog.Logger
 	observers    []func(Event)
-	phases       func(run string, phase states.Engine)
 	inputs       map[string]atom.Value
 	types        map[string]reflect.Type
 	open         bool // symbols that nothing provides are inputs

@@ -310,27 +310,6 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestPhases shows the engine's own machine on two tasks, as TaskFlow's
-// run_iter yields it.
-func TestPhases(t *testing.T) {
-	t.Parallel()
-	var phases []string
-	eng, err := engine.New(flow.Linear("f", atom.Func("a", noop), atom.Func("b", noop)), engine.WithParallelism(1),
-		engine.WithPhases(func(_ string, phase states.Engine) { phases = append(phases, phase.String()) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := eng.Run(t.Context(), "r"); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		"RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS",
-	}
-	if diff := cmp.Diff(want, phases); diff != "" {
-		t.Errorf("phases (-want +got):\n%s", diff)
-	}
-}
-
 // TestStop shows that a run whose context ends stops in the middle of an atom,
 // writes nothing about it, and goes on later.
 func TestStop(t *testing.T) {

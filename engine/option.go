@@ -11,7 +11,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/hcslog"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -200,14 +199,6 @@ func WithSlog(l *slog.Logger) Option {
 // committed. Each run calls it from its own goroutine and waits for it.
 func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
-}
-
-// WithPhases calls f each time the engine's own machine goes on: RESUMING, then
-// SCHEDULING, WAITING and ANALYZING in turn, and at last how it ended. A new run for
-// which there is no place, or that another process creates at the same time, resumes
-// once more.
-func WithPhases(f func(run string, phase states.Engine)) Option {
-	return option(func(e *Engine) error { e.phases = f; return nil })
 }
 
 // WithDeadline limits how long a run may take, from when it was first run; the

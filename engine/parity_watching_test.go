@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -77,12 +75,6 @@ var watching = shown{
 		want := []string{"RUNNING", "SUCCESS", "RETRYING", "RUNNING", "SUCCESS", "RETRYING", "RUNNING", "SUCCESS"}
 		if diff := cmp.Diff(want, seen.States("tried_retry")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
-		}
-	},
-	"phases": func(t *testing.T, s *stage) {
-		play(t, s.atom("a"), engine.WithPhases(func(run string, phase states.Engine) { s.act(run + " " + phase.String()) }))
-		if acts := s.took(); !slices.Contains(acts, "r SCHEDULING") {
-			t.Errorf("told %v", acts)
 		}
 	},
 	"secrets": func(t *testing.T, _ *stage) { // are masked wherever people look

@@ -126,7 +126,7 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestSteps runs phase by phase, and leaves in between.
+// TestSteps runs phase by phase, as TaskFlow's run_iter yields it, and leaves in between.
 func TestSteps(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
