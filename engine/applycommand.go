@@ -118,12 +118,12 @@ func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell
 			return so, false, err
 		}
 		d.e.log.Warn("command refused", "run", d.claim.Run, "command", o.kind, "error", err)
-		d.taken(n)
+		d.next.Take(n)
 		return so, false, nil
 	}
 	d.e.log.Info("command received", "run", d.claim.Run, "command", o.kind, "atom", o.path)
 	if o.kind == messageSuspend {
-		d.taken(n)
+		d.next.Take(n)
 		d.quit = true
 		return so, false, nil
 	}
@@ -135,10 +135,10 @@ func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell
 
 // recordOutcome adds the run's pending outcome and failure to the next commit.
 func (d *driver) recordOutcome(cmd *scheduler.Command) {
-	d.head.Outcome = outcomes[cmd.PendingOutcome]
-	d.head.Failure, d.dirty = nil, true
+	d.next.Head.Outcome = outcomes[cmd.PendingOutcome]
+	d.next.Head.Failure, d.next.Dirty = nil, true
 	if len(cmd.Failures) > 0 {
-		d.head.Failure = cmd.Failures[0]
+		d.next.Head.Failure = cmd.Failures[0]
 	}
 }
 
@@ -171,7 +171,7 @@ func (d *driver) replaceInput(changed map[string]atom.Value) error {
 	if err != nil {
 		return d.storeError(err)
 	}
-	held := d.hold(whole)
-	d.cp.Input, d.about.Input, d.dirty = &held, whole, true
+	held := d.next.Hold(whole)
+	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true
 	return nil
 }

@@ -22,7 +22,7 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error
 	if cmd.Missing != nil {
 		return ev, nil
 	}
-	tries, err := d.triesFor(cmd.Atom, &cmd.Tries)
+	tries, err := d.tries(cmd.Atom, &cmd.Tries)
 	if err != nil {
 		return ev, err
 	}
@@ -43,7 +43,7 @@ func (d *driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	if c.Missing != nil {
 		return ev, nil
 	}
-	tries, err := d.triesFor(c.Atom, &c.Detail.Tries)
+	tries, err := d.tries(c.Atom, &c.Detail.Tries)
 	if err != nil {
 		return ev, err
 	}
@@ -62,6 +62,17 @@ func (d *driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 		ev.Failure = atom.NewFailure(a.Name(), c.About.Attempt, wrong)
 	}
 	return ev, nil
+}
+
+// tries returns what a retry's controller is asked about. It returns a *StoreError.
+func (d *driver) tries(a int32, newest *atom.History) (atom.History, error) {
+	return d.next.Tries(a, newest, func(path string) (atom.History, error) {
+		h, err := d.e.store.Tries(d.storing, d.claim.Run, path)
+		if err != nil {
+			return h, d.storeError(err)
+		}
+		return h, nil
+	})
 }
 
 // askDeciders asks all deciders that speak about an atom.
@@ -122,13 +133,13 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 	defer executor.Guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: d.now, Event: d.head.Events + 1, Quiet: d.e.policy == NoHistory && !d.watched, Random: rand.Uint64, Token: newToken,
+		Cause: *cmd.Cause, Now: d.next.Now, Event: d.next.Head.Events + 1, Quiet: d.e.policy == NoHistory && !d.watched, Random: rand.Uint64, Token: newToken,
 		Interrupted: d.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
 		ask.Outer = d.s.Outer()
 		ask.Shared = fork.Spec.Group.Shared
-		ask.Memo = d.grownOf(fork, fork.Path).memoOf(ask.Shared)
+		ask.Memo = d.next.Memo(fork, ask.Shared)
 	}
 	ask.Recall = func(name string) (past flow.Past, ok bool) {
 		if d.interrupts() || !d.answers.pause() {
@@ -181,7 +192,7 @@ func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure
 			continue
 		}
 		path := asked.Scope.Inside(add[i].Name)
-		a, ok := d.gathered(path)
+		a, ok := d.next.Gathered(path)
 		if !ok {
 			var err error
 			if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
@@ -190,7 +201,7 @@ func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure
 				return nil, d.storeError(err)
 			}
 		}
-		l, err := d.loaded(&a)
+		l, err := d.next.Loaded(&a)
 		if err != nil {
 			return nil, d.storeError(err)
 		}
@@ -204,7 +215,7 @@ func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure
 
 // recall tells what became of a node, as it is kept or about to be.
 func (d *driver) recall(path string) (flow.Past, bool, error) {
-	a, ok := d.gathered(path)
+	a, ok := d.next.Gathered(path)
 	if !ok {
 		var err error
 		if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
@@ -227,7 +238,7 @@ func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
 // askUndo lets a call ask what the task that undoes a node is to be given.
 func (d *driver) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := d.about, cmd.Node.Spec
-	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.now, Interrupted: c.Unwanted}
+	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.next.Now, Interrupted: c.Unwanted}
 	language := d.language()
 	c.Ask = func() (atom.Value, error) { return language.Undo(ask) }
 }

@@ -113,21 +113,21 @@ func (d *driver) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	if asked.Cause.Kind == flow.Stopped || d.s.IsEnding() {
 		return nil
 	}
-	l, done := &d.e.limits, d.head.Iterations+max(g.Steps, 1)
+	l, done := &d.e.limits, d.next.Head.Iterations+max(g.Steps, 1)
 	alive, held := d.s.After(asked, g)
 	switch {
 	case done > l.Iterations, slices.ContainsFunc(g.Add, func(s flow.Spec) bool { return s.Group != nil && int64(s.Group.Count) > l.Iterations-done }):
 		return l.outgrown() // each child takes a step, and has space for its result from the beginning
-	case done-d.head.Waited > l.Transitions:
+	case done-d.next.Head.Waited > l.Transitions:
 		return reached("transitions", l.Transitions, "transitions without a wait")
 	case alive > l.Atoms:
 		return reached("atoms", l.Atoms, "atoms open at once")
 	case held > l.Values:
 		return reached("values", l.Values, "bytes of values that open atoms hold")
-	case d.head.Bytes > l.Bytes:
+	case d.next.Head.Bytes > l.Bytes:
 		return l.overfull()
 	}
-	d.head.Iterations = done
+	d.next.Head.Iterations = done
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (d *driver) join(child *storage.Run) (*atom.Failure, error) {
 		}
 		d.born, d.counted = born, true
 	}
-	if d.born+int64(len(d.cp.Children)) >= l.Descendants {
+	if d.born+int64(len(d.next.Children)) >= l.Descendants {
 		f := reached("descendants", l.Descendants, "descendants of the run "+strconv.Quote(child.Root))
 		return f, nil
 	}
@@ -175,9 +175,9 @@ func (d *driver) restrain() error {
 	var f *atom.Failure
 	switch {
 	case d.s.IsEnding():
-	case d.head.Iterations > l.Iterations:
+	case d.next.Head.Iterations > l.Iterations:
 		f = l.outgrown()
-	case d.head.Bytes > l.Bytes:
+	case d.next.Head.Bytes > l.Bytes:
 		f = l.overfull()
 	}
 	if f == nil {
@@ -185,13 +185,3 @@ func (d *driver) restrain() error {
 	}
 	return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
 }
-
-// lineSize is what a line of history, a record or an entry of the undo stack counts
-// beside the texts and values in it.
-const lineSize = 32
-
-// wrote counts bytes that the run writes.
-func (d *driver) wrote(n int) { d.head.Bytes += int64(n) }
-
-// maxGathered is how many bytes may wait for one commit.
-const maxGathered = 8 << 20

@@ -38,7 +38,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 	}
 	run := storage.Run{
 		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
-		Trace: d.trace, Input: storage.Held{Data: input}, Created: d.now, Due: d.now,
+		Trace: d.trace, Input: storage.Held{Data: input}, Created: d.next.Now, Due: d.next.Now,
 	}
 	if _, _, err := d.e.planFor(d.storing, &run, nil); d.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
@@ -58,8 +58,8 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		d.ended = append(d.ended, ev)
 		return nil //nolint:nilerr // it takes failed for set
 	}
-	d.cp.Children = append(d.cp.Children, run)
-	d.dirty = true
+	d.next.Children = append(d.next.Children, run)
+	d.next.Dirty = true
 	switch {
 	case n.Spec.Report:
 		ev.Kind = scheduler.Deferred
@@ -131,7 +131,7 @@ func (d *driver) rejoin() error {
 // childEnded ends the node whose run has ended, or the undoing of it.
 func (d *driver) childEnded(l *storage.Message) error {
 	n := d.children[l.Name]
-	d.taken(l.N)
+	d.next.Take(l.N)
 	if n == nil {
 		return nil
 	}
@@ -183,9 +183,7 @@ func (d *driver) undoChild(n *scheduler.Node) error {
 	if err != nil {
 		return err
 	}
-	l.Sent = d.now
-	d.cp.Messages = append(d.cp.Messages, l)
-	d.dirty = true
+	d.next.Send(l)
 	d.children[id] = n
 	if d.e.knows(n) {
 		d.childRuns = append(d.childRuns, childRun{id: id})
@@ -209,9 +207,7 @@ func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
 	if err != nil {
 		return err
 	}
-	l.Sent = d.now
-	d.cp.Messages = append(d.cp.Messages, l)
-	d.dirty = true
+	d.next.Send(l)
 	return nil
 }
 
@@ -220,14 +216,14 @@ func (d *driver) tellParent() {
 	if d.parent == "" {
 		return
 	}
-	l := storage.Message{Run: d.parent, Kind: messageChild, Name: d.claim.Run, Body: d.head.Output.Data, Sent: d.now}
-	if d.head.Outcome != storage.Succeeded {
-		l.Failure = d.head.Failure
+	l := storage.Message{Run: d.parent, Kind: messageChild, Name: d.claim.Run, Body: d.next.Head.Output.Data}
+	if d.next.Head.Outcome != storage.Succeeded {
+		l.Failure = d.next.Head.Failure
 		if l.Failure == nil {
 			l.Failure = &atom.Failure{Code: atom.CodeCancelled}
 		}
 	}
-	d.cp.Messages = append(d.cp.Messages, l)
+	d.next.Send(l)
 }
 
 // A childRun is a run to be driven beside the run that began it.

@@ -10,9 +10,9 @@ import (
 func (d *driver) conclude(cmd *scheduler.Command) {
 	over := *cmd
 	d.over = &over
-	d.dirty = true
+	d.next.Dirty = true
 	defer d.endJob()
-	h := &d.head
+	h := &d.next.Head
 	h.Release, h.Wakeups = true, d.wakeups
 	h.Failure, h.Hold = nil, false
 	switch cmd.FlowTo {
@@ -28,7 +28,7 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 	case states.FlowSuccess:
 		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
 		if cmd.End != nil {
-			h.Output = d.hold(cmd.End.Value)
+			h.Output = d.next.Hold(cmd.End.Value)
 		}
 	default:
 		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
@@ -47,7 +47,7 @@ func (d *driver) conclude(cmd *scheduler.Command) {
 			h.Failure = cmd.Failures[0]
 		}
 	}
-	h.Ended = d.now
+	h.Ended = d.next.Now
 	d.dropTimers()
 	for path := range d.external {
 		d.closeToken(path, false)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -29,25 +30,12 @@ type driver struct {
 	claim   storage.Claim
 	about   flow.Run
 	secrets storage.Secrets
-	now     time.Time
-	stale   bool // time has passed since now: something was waited for, or called
+	stale   bool // time has passed since what was decided on last: something was waited for, or called
 
-	head      storage.Head // as it is to be after the next commit
-	cp        storage.Checkpoint
-	at        map[string]int // where in cp.Atoms a path is that has grown; nil while there are few
-	lines     int            // of history since the last commit, kept or not
-	settled   int64          // bytes that the run has written with the last commit
-	attempted bool           // an attempt of an atom of the plan was begun
-	dirty     bool
-	watched   bool          // observers or the log are told of events
-	forgotten storage.Entry // the last line of a history that is not kept
+	next      checkpoint.Draft // what is committed next, at the time that is now
+	attempted bool             // an attempt of an atom of the plan was begun
+	watched   bool             // observers or the log are told of events
 	notes     []Event
-	payloads  payloads
-	attempts  []attempt                  // of the atoms of the plan
-	overflows map[int32]overflow         // of retries with many tries
-	grown     map[any]*grown             // of open nodes and child flows
-	ending    []any                      // keys of grown that are dropped with the next commit
-	earlier   map[string]attempt         // of grown atoms that were loaded, by path, until they are met
 	broken    atomic.Pointer[StoreError] // what the store said when it failed an atom
 	undos     int64
 	stack     []storage.Undo // a page of the undo stack, newest first
@@ -140,7 +128,7 @@ func (d *driver) loop() error {
 		var err error
 		switch d.phase {
 		case states.EngineResuming, states.EngineAnalyzing:
-			d.enter(d.next())
+			d.enter(d.nextPhase())
 		case states.EngineScheduling:
 			if d.calls.Queued() > 0 { // else the same commit may release the run
 				if err = d.flush(); err == nil {
@@ -174,8 +162,8 @@ func (d *driver) loop() error {
 	return nil
 }
 
-// next returns the phase that follows on resuming and on analyzing.
-func (d *driver) next() states.Engine {
+// nextPhase returns the phase that follows on resuming and on analyzing.
+func (d *driver) nextPhase() states.Engine {
 	switch {
 	case d.phase == states.EngineResuming || d.calls.Queued() > 0:
 		return states.EngineScheduling
@@ -209,7 +197,7 @@ func (d *driver) analyze() error {
 	d.look.Store(false)
 	d.stale = true
 	d.tick()
-	d.since = d.now
+	d.since = d.next.Now
 	if err := d.broken.Load(); err != nil {
 		return err
 	}
@@ -227,7 +215,7 @@ func (d *driver) analyze() error {
 	if err := d.collect(); err != nil {
 		return err
 	}
-	if d.timers.pass(d.now) {
+	if d.timers.pass(d.next.Now) {
 		if err := d.fire(); err != nil {
 			return err
 		}
@@ -262,7 +250,7 @@ func (d *driver) applySuspendRequest() error {
 // go happens at one time.
 func (d *driver) tick() {
 	if d.stale {
-		d.now, d.stale = d.e.now(), false
+		d.next.Now, d.stale = d.e.now(), false
 	}
 }
 
@@ -271,7 +259,7 @@ func (d *driver) tick() {
 func (d *driver) decide() error {
 	d.left = false
 	for d.progressed = true; d.progressed && d.over == nil && !d.left; {
-		if !d.hasCapacity() {
+		if d.next.Full() {
 			if err := d.flush(); err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -35,14 +36,14 @@ type Engine struct {
 	types        map[string]reflect.Type
 	open         bool // symbols that nothing provides are inputs
 
-	catalog     Catalog
-	childSlots  chan struct{} // places for runs that are driven beside those that began them
-	compiled    sync.Map      // *flow.Plan by compiledFor
-	checkpoints sync.Pool     // empty checkpoints with their buffers
-	post        inboxWatcher
-	places      placeQueue
-	left        unreleasedClaims
-	memory      memory
+	catalog    Catalog
+	childSlots chan struct{} // places for runs that are driven beside those that began them
+	compiled   sync.Map      // *flow.Plan by compiledFor
+	buffers    checkpoint.Buffers
+	post       inboxWatcher
+	places     placeQueue
+	left       unreleasedClaims
+	memory     memory
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend

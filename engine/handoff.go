@@ -141,7 +141,7 @@ func (d *driver) drive(work func() error) {
 		return
 	}
 	d.stopAtoms()
-	d.returnBuffers()
+	d.e.buffers.Return(&d.next)
 	d.s.Rest()
 	d.rest <- s
 }

@@ -28,12 +28,12 @@ func (d *driver) endJob() {
 	if d.job == "" {
 		return
 	}
-	end := storage.JobEnd{Job: d.job, State: states.JobComplete, Failure: d.head.Failure}
-	if d.over.FlowTo == states.FlowSuspended || d.head.Undo == storage.UndoFailed {
+	end := storage.JobEnd{Job: d.job, State: states.JobComplete, Failure: d.next.Head.Failure}
+	if d.over.FlowTo == states.FlowSuspended || d.next.Head.Undo == storage.UndoFailed {
 		end.State = states.JobParked
 		if end.Failure == nil { // suspended on purpose
 			return
 		}
 	}
-	d.cp.Job = &end
+	d.next.Job = &end
 }

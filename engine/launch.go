@@ -76,7 +76,7 @@ func (d *driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ended) > 0
 	if queued {
 		d.tick()
-		d.attemptOf(c).began = instantOf(d.now)
+		d.next.Began(c.Node, c.Atom, d.next.Now)
 	}
 	d.here.Store(c)
 	if d.called() && d.here.CompareAndSwap(c, nil) {
@@ -102,7 +102,7 @@ func (d *driver) makeHere(c *executor.Call) error {
 	}
 	if queued { // it is taken in when the others have ended, too
 		d.tick()
-		d.attemptOf(c).ended = instantOf(d.now)
+		d.next.Ended(c.Node, c.Atom, d.next.Now)
 	}
 	d.ended = append(d.ended, ev)
 	return nil
@@ -111,7 +111,7 @@ func (d *driver) makeHere(c *executor.Call) error {
 // dispatch lets another goroutine make a call.
 func (d *driver) dispatch(c *executor.Call) {
 	d.tick()
-	d.attemptOf(c).began = instantOf(d.now)
+	d.next.Began(c.Node, c.Atom, d.next.Now)
 	d.calls.Dispatch(c)
 }
 
@@ -128,7 +128,7 @@ func (d *driver) await(c *executor.Call) {
 	}
 	for d.calls.Makes(c) && !d.look.Load() {
 		if f, ok := d.calls.Completed(); ok { // it is taken in later
-			d.attemptOf(f.Call).ended = instantOf(f.At)
+			d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
 			if f.Known {
 				d.ended = append(d.ended, f.Event)
 			}
@@ -165,6 +165,6 @@ func (d *driver) finish(f executor.Finished) error {
 		return ErrStopped
 	}
 	d.keepReports()
-	d.attemptOf(f.Call).ended = instantOf(f.At)
+	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
 	return d.callEnded(f.Event)
 }

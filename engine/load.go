@@ -14,19 +14,11 @@ func (d *driver) load(snap *storage.Snapshot) error {
 	run := &snap.Run
 	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
 	for i := range snap.Atoms {
-		l, err := d.loaded(&snap.Atoms[i])
+		l, err := d.next.Load(&snap.Atoms[i])
 		if err != nil {
 			return d.storeError(err)
 		}
 		records = append(records, l)
-		if n := d.plan.Index(l.Path); n >= 0 && l.Spec == nil && !l.Child {
-			d.attempts[n] = attemptIn(&snap.Atoms[i])
-			if ref := snap.Atoms[i].Overflow; ref > 0 {
-				d.keepOverflow(n, overflow{ref: ref})
-			}
-		} else {
-			d.earlier[l.Path] = attemptIn(&snap.Atoms[i])
-		}
 		if l.Spec != nil && l.Spec.Group != nil {
 			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
 				return err
@@ -87,7 +79,7 @@ func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) (
 			if found[i].Live {
 				continue // loaded with the others
 			}
-			l, err := d.loaded(&found[i])
+			l, err := d.next.Loaded(&found[i])
 			if err != nil {
 				return nil, err
 			}

@@ -102,7 +102,7 @@ const openSize = 512
 // more, is never set aside.
 func (d *driver) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	m := &d.e.memory
-	if asked.Cause.Kind == flow.Stopped || d.s.IsEnding() || !m.exhausted(d.now) {
+	if asked.Cause.Kind == flow.Stopped || d.s.IsEnding() || !m.exhausted(d.next.Now) {
 		return false
 	}
 	atoms, values := d.s.After(asked, g)

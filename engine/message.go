@@ -51,16 +51,8 @@ func (d *driver) see(n int64) {
 // forgetTaken forgets the messages that the last commit took out of the inbox. Nothing
 // reads them again, and a run may receive any number of them.
 func (d *driver) forgetTaken() {
-	for _, n := range d.cp.Taken {
+	for _, n := range d.next.Taken {
 		delete(d.seen, n)
-	}
-}
-
-// taken removes a message from the inbox with the next commit.
-func (d *driver) taken(n int64) {
-	if n > 0 {
-		d.cp.Taken = append(d.cp.Taken, n)
-		d.dirty = true
 	}
 }
 
@@ -77,7 +69,7 @@ func (d *driver) open(l *storage.Message) error {
 	case storage.MessageToken:
 		e := d.external[l.Path]
 		if e == nil || e.token.ID != l.Name {
-			d.taken(l.N) // its attempt is over
+			d.next.Take(l.N) // its attempt is over
 			return nil
 		}
 		_, err := d.endExternal(e, l)
@@ -96,7 +88,7 @@ func (d *driver) open(l *storage.Message) error {
 func (d *driver) workTaken(l *storage.Message) error {
 	e := d.external[l.Path]
 	if e == nil || e.token.ID != l.Name {
-		d.taken(l.N)
+		d.next.Take(l.N)
 		return nil
 	}
 	if err := d.lookAt(e); err != nil {
@@ -104,7 +96,7 @@ func (d *driver) workTaken(l *storage.Message) error {
 	}
 	d.watchToken(e)
 	if l.Kind != storage.MessageTaken || queueOf(e.node) == "" {
-		d.taken(l.N)
+		d.next.Take(l.N)
 		return nil
 	}
 	cause := &flow.Cause{Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note, Attempt: int(e.node.Rec.Attempt), Result: l.Body}
@@ -173,24 +165,22 @@ func (d *driver) settle() error {
 
 // tell sends what a language wants others to know, with the next commit.
 func (d *driver) tell(cmd *scheduler.Command) {
-	d.dirty = true
+	d.next.Dirty = true
 	for _, m := range cmd.Messages {
-		d.cp.Messages = append(d.cp.Messages, storage.Message{
-			Run: m.To, Kind: m.Kind, Name: m.Name, Key: d.keyFor(&m), Body: m.Body, Sent: d.now,
-		})
+		d.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: d.keyFor(&m), Body: m.Body})
 	}
 	for _, m := range cmd.Out {
-		d.cp.Outbox = append(d.cp.Outbox, storage.Outgoing{ID: d.keyFor(&m), Run: d.claim.Run, Target: m.To, Body: m.Body})
+		d.next.Outbox = append(d.next.Outbox, storage.Outgoing{ID: d.keyFor(&m), Run: d.claim.Run, Target: m.To, Body: m.Body})
 	}
 }
 
 // label sets labels of the run, with the next commit.
 func (d *driver) label(cmd *scheduler.Command) {
-	d.dirty = true
-	if d.cp.Labels == nil {
-		d.cp.Labels = map[string]string{}
+	d.next.Dirty = true
+	if d.next.Labels == nil {
+		d.next.Labels = map[string]string{}
 	}
-	maps.Copy(d.cp.Labels, cmd.Labels)
+	maps.Copy(d.next.Labels, cmd.Labels)
 }
 
 // keyFor returns the message's own key, or one that no other message has: it is
@@ -228,7 +218,7 @@ func (d *driver) lifted(messages []storage.Message) []storage.Message {
 	var rest []storage.Message
 	for i := range messages {
 		if messages[i].Kind == messageSuspend {
-			d.taken(messages[i].N)
+			d.next.Take(messages[i].N)
 		} else {
 			rest = append(rest, messages[i])
 		}

@@ -48,7 +48,7 @@ func (d *driver) note(ev Event) {
 	if !d.watched {
 		return
 	}
-	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.now
+	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.next.Now
 	ev.Result, ev.Details = d.secrets.Mask(ev.Path, ev.Result), d.secrets.Mask(ev.Path, ev.Details)
 	d.notes = append(d.notes, ev)
 }

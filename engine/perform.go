@@ -20,13 +20,13 @@ func (d *driver) feed(ev scheduler.Event) error {
 	d.feeding = true
 	switch ev.Kind {
 	case scheduler.Completed, scheduler.Fired, scheduler.Told:
-		d.head.Waited = d.head.Iterations
+		d.next.Head.Waited = d.next.Head.Iterations
 	default:
 	}
 	for again := true; again; {
 		d.tick()
 		ev.Failure = ev.Failure.Bounded()
-		ev.Now, ev.Random = d.now, rand.Float64() //nolint:gosec // only spreads waits
+		ev.Now, ev.Random = d.next.Now, rand.Float64() //nolint:gosec // only spreads waits
 		again = false
 		cmds := d.s.Step(ev)
 		d.progressed = d.progressed || len(cmds) > 0
@@ -110,14 +110,14 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		if d.yields() && d.phase != states.EngineResuming {
 			return d.later(), true, nil
 		}
-		if !d.hasCapacity() {
+		if d.next.Full() {
 			if err = d.flush(); err == nil {
 				err = d.launch()
 			}
 		}
 		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
 	case scheduler.Shelve:
-		d.shelve(cmd)
+		d.next.Overflow(cmd)
 	case scheduler.PushUndo, scheduler.PopUndo, scheduler.DropUndo:
 		d.changeStack(cmd)
 	default:
@@ -135,22 +135,22 @@ func (d *driver) take(cmd *scheduler.Command) {
 		d.dropTimer(cmd)
 	case scheduler.Deadline:
 		d.setDeadline(cmd.Due)
-		d.keepTimer("", storage.TimerDeadline, cmd.Due)
+		d.next.Timer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Tell:
 		d.tell(cmd)
 	case scheduler.Label:
 		d.label(cmd)
 	case scheduler.Emit:
-		d.keepEvents(cmd)
+		d.events(cmd)
 	case scheduler.Remember:
-		d.head.Memory, d.dirty = cmd.Memory, true
+		d.next.Head.Memory, d.next.Dirty = cmd.Memory, true
 		if cmd.Memory == nil {
-			d.head.Memory = atom.Null
+			d.next.Head.Memory = atom.Null
 		}
 	case scheduler.PendingFailure:
 		d.recordOutcome(cmd)
 	case scheduler.CommandApplied:
-		d.taken(cmd.OperatorCommand.N)
+		d.next.Take(cmd.OperatorCommand.N)
 	case scheduler.Over:
 		d.conclude(cmd)
 	default:
@@ -206,7 +206,7 @@ func (d *driver) end(cmd *scheduler.Command) error {
 
 // commitIfFull commits a checkpoint that has grown large.
 func (d *driver) commitIfFull() error {
-	if d.hasCapacity() {
+	if !d.next.Full() {
 		return nil
 	}
 	return d.flush()

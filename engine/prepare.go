@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
@@ -10,7 +11,7 @@ import (
 func (d *driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c := d.calls.NewCall()
 	c.Atom, c.Node, c.Values, c.Detail = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
-	c.Number, c.State, c.Missing = numberOf(&cmd.Rec), cmd.Rec.State, cmd.Missing
+	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
 	c.About = atom.Call{
 		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
 		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace,

@@ -75,7 +75,7 @@ func (d *driver) previewPlan(o *scheduler.OperatorCommand) []string {
 	var undone []string
 	var ended []scheduler.Event
 	step := func(ev scheduler.Event) (more bool) {
-		ev.Now = d.now
+		ev.Now = d.next.Now
 		cmds := d.s.Step(ev)
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
@@ -112,7 +112,7 @@ func (d *driver) previewStack(o *Command, live []storage.Atom, tell func(path st
 		return nil
 	}
 	for i := range live {
-		l, err := d.loaded(&live[i])
+		l, err := d.next.Loaded(&live[i])
 		if err != nil {
 			return wrapStore(d.claim.Run, err)
 		}
@@ -166,7 +166,7 @@ const (
 func (d *driver) standing(page []storage.Undo) (map[string]standing, error) {
 	var paths []string
 	for _, u := range page {
-		if u.N == 1 || d.head.Undo != storage.UndoNone {
+		if u.N == 1 || d.next.Head.Undo != storage.UndoNone {
 			paths = append(paths, u.Path)
 		}
 	}
@@ -176,7 +176,7 @@ func (d *driver) standing(page []storage.Undo) (map[string]standing, error) {
 	}
 	how := map[string]standing{}
 	for i := range found {
-		l, err := d.loaded(&found[i])
+		l, err := d.next.Loaded(&found[i])
 		switch {
 		case err != nil:
 			return nil, wrapStore(d.claim.Run, err)

@@ -7,20 +7,15 @@ package engine
 func (d *driver) keepReports() {
 	for _, r := range d.calls.Reports() {
 		c := r.Call
-		at := d.attemptOf(c)
-		if at == nil || !executes(at.state) || at.number != c.Number || at.state != c.State {
+		if !d.next.Said(c.Node, c.Atom, c.Number, c.State, r.Fraction, &r.Details) {
 			continue
 		}
-		if r.Details == nil && at.said != nil {
-			r.Details = at.said.details
-		}
-		at.said = &said{r.Fraction, r.Details}
 		if n := c.Node; n != nil {
-			d.nodeRecord(n, &n.Rec)
+			d.next.Node(n, &n.Rec)
 		} else {
-			d.planRecord(c.Atom, d.s.Record(c.Atom))
+			d.next.Atom(c.Atom, d.s.Record(c.Atom))
 		}
-		d.dirty = true
+		d.next.Dirty = true
 		d.note(Event{
 			Kind: ProgressMade, Path: c.About.Path, Attempt: c.About.Attempt, Progress: r.Fraction, Details: r.Details,
 		})

@@ -79,8 +79,7 @@ func (d *driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Va
 	d.waitFor(e, c.About.Path, limit)
 	told := *t
 	told.Work = work
-	d.cp.Tokens = append(d.cp.Tokens, told)
-	d.dirty = true
+	d.next.Token(told)
 	return e
 }
 

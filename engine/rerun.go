@@ -49,10 +49,10 @@ func (e *Engine) Reset(ctx context.Context, id string) error {
 	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil { //nolint:contextcheck // the driver has its own
 		return err
 	}
-	h := &d.head
+	h := &d.next.Head
 	h.Outcome, h.Undo, h.Output, h.Failure = storage.Unfinished, storage.UndoNone, storage.Held{}, nil
 	h.Started, h.Ended, h.Hold = time.Time{}, time.Time{}, false
-	h.Release, h.Wakeups, d.dirty = true, d.wakeups, true
+	h.Release, h.Wakeups, d.next.Dirty = true, d.wakeups, true
 	h.Memory = atom.Null
 	return d.flush()
 }

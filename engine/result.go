@@ -76,10 +76,10 @@ func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (ato
 
 // result is what Run returns for a run it has driven to rest.
 func (d *driver) result(run storage.Run) (*Result, error) {
-	run.State, run.Outcome, run.Undo, run.Hold = d.head.State, d.head.Outcome, d.head.Undo, d.head.Hold
-	run.Output, run.Failure = d.head.Output, d.head.Failure
-	run.Started, run.Ended, run.Updated = d.head.Started, d.head.Ended, d.head.Time
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = d.head.Seq, d.head.Entries, d.head.Events, d.head.Refs, d.undos, d.head.Growth
+	run.State, run.Outcome, run.Undo, run.Hold = d.next.Head.State, d.next.Head.Outcome, d.next.Head.Undo, d.next.Head.Hold
+	run.Output, run.Failure = d.next.Head.Output, d.next.Head.Failure
+	run.Started, run.Ended, run.Updated = d.next.Head.Started, d.next.Head.Ended, d.next.Head.Time
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = d.next.Head.Seq, d.next.Head.Entries, d.next.Head.Events, d.next.Head.Refs, d.undos, d.next.Head.Growth
 	run.Owner = ""
 	res := &Result{Run: run, s: d.s}
 	return res, verdict(&res.Run, d.over.Failures)

@@ -154,7 +154,7 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 		}
 	}
 	if ended {
-		d.head.Outcome, d.head.Output, d.head.Ended = storage.Unfinished, storage.Held{}, time.Time{}
+		d.next.Head.Outcome, d.next.Head.Output, d.next.Head.Ended = storage.Unfinished, storage.Held{}, time.Time{}
 	}
 	tells := e.log.IsInfo() // skip building log arguments that would be discarded
 	if tells {
@@ -171,7 +171,7 @@ func (e *Engine) finish(ctx context.Context, d *driver, snap *storage.Snapshot, 
 		return nil, err
 	}
 	if tells {
-		e.log.Info("run rests", "run", d.claim.Run, "state", d.head.State)
+		e.log.Info("run rests", "run", d.claim.Run, "state", d.next.Head.State)
 	}
 	return d.result(snap.Run)
 }
@@ -196,11 +196,10 @@ func wrapStore(id string, err error) error {
 func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*driver, error) {
 	run := &snap.Run
 	d := &driver{
-		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos, now: e.now(),
+		e: e, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos,
 		parent: run.Parent, root: run.Root, depth: run.Depth, trace: run.Trace, job: run.Job, created: run.Created,
 		external: map[string]*external{}, children: map[string]*scheduler.Node{},
-		attempts: make([]attempt, len(plan.Atoms)), grown: map[any]*grown{}, earlier: map[string]attempt{},
-		suspend: e.suspend, places: e.childSlots, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(), cp: e.emptyCheckpoint(),
+		suspend: e.suspend, places: e.childSlots, wakeups: run.Wakeups, rounds: e.post.rounds.Load(), evictions: e.store.Evictions(),
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 
 		watched: len(e.observers) > 0 || e.log.IsDebug(),
@@ -210,16 +209,18 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	if err := d.findTasks(run); err != nil {
 		return nil, err
 	}
-	d.head = storage.Head{
+	e.buffers.Lend(&d.next)
+	d.next.Now = e.now()
+	d.next.Init(plan, run.ID, e.policy == NoHistory, storage.Head{
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
 		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
+	})
+	d.attempted = true // an attempt too many may have been committed
+	if d.next.Head.Started.IsZero() {
+		d.next.Head.Started = d.next.Now
 	}
-	d.settled, d.attempted = d.head.Bytes, true // an attempt too many may have been committed
-	if d.head.Started.IsZero() {
-		d.head.Started = d.now
-	}
-	whole := d.held(run.Input)
-	d.about = flow.Run{ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.head.Started, Input: whole, Attributes: run.Attrs}
+	whole := d.next.Held(run.Input)
+	d.about = flow.Run{ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.next.Head.Started, Input: whole, Attributes: run.Attrs}
 	symbols := map[string]atom.Value{}
 	if !d.grows() {
 		var err error
@@ -266,7 +267,7 @@ func (d *driver) grows() bool { return grows(d.plan) }
 
 // owns reports whether the run was taken over: a claim by [storage.Store.Due] or
 // [storage.ClaimNew] begins with the first commit.
-func (d *driver) owns() bool { return d.claim.Begins <= d.head.Seq }
+func (d *driver) owns() bool { return d.claim.Begins <= d.next.Head.Seq }
 
 func (e *Engine) now() time.Time { return time.Now() }
 

@@ -26,11 +26,11 @@ type stretch struct {
 // yields reports whether what the run computes is to wait. A run that is not in the
 // store yet, where nobody could find it, gets there first.
 func (d *driver) yields() bool {
-	return d.attending || (d.wanted() || !d.owns()) && d.now.Sub(d.since) >= d.patience
+	return d.attending || (d.wanted() || !d.owns()) && d.next.Now.Sub(d.since) >= d.patience
 }
 
 // wanted reports whether there is something to look at.
-func (d *driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.timers.pass(d.now) }
+func (d *driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.timers.pass(d.next.Now) }
 
 // interrupts is asked by languages that take long whether their answer is still wanted.
 func (d *driver) interrupts() bool {
@@ -39,7 +39,7 @@ func (d *driver) interrupts() bool {
 	}
 	defer d.answers.resume()
 	if d.wanted() || !d.owns() || len(d.timers.heap.list) > 0 {
-		d.now = d.e.now()
+		d.next.Now = d.e.now()
 		d.interrupted = d.yields()
 	}
 	return d.interrupted

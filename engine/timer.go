@@ -48,22 +48,22 @@ func (k timerKey) kind() storage.TimerKind {
 func (d *driver) setTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
 	d.timers.set(k, cmd.Due)
-	d.keepTimer(k.path(d), k.kind(), cmd.Due)
+	d.next.Timer(k.path(d), k.kind(), cmd.Due)
 }
 
 func (d *driver) dropTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
 	d.timers.drop(k)
-	d.keepTimer(k.path(d), k.kind(), time.Time{})
+	d.next.Timer(k.path(d), k.kind(), time.Time{})
 }
 
 // dropTimers drops what a run that has ended does not wait for any more.
 func (d *driver) dropTimers() {
 	for k := range d.timers.at {
-		d.keepTimer(k.path(d), k.kind(), time.Time{})
+		d.next.Timer(k.path(d), k.kind(), time.Time{})
 	}
 	for _, t := range d.found { // whose time had come before the run was taken up
-		d.keepTimer(t.Path, t.Kind, time.Time{})
+		d.next.Timer(t.Path, t.Kind, time.Time{})
 	}
 	d.timers, d.found = timers{}, nil
 }

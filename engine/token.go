@@ -70,17 +70,16 @@ func (d *driver) openToken(cmd *scheduler.Command) *external {
 		return e
 	}
 	e.token.Incarnation, e.token.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
-	d.cp.Tokens = append(d.cp.Tokens, e.token)
-	d.dirty = true
+	d.next.Token(e.token)
 	return e
 }
 
 // waitFor lets an attempt be waited for from now on.
 func (d *driver) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
-	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.now, d.now
+	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.next.Now, d.next.Now
 	if limit > 0 {
-		t.Deadline = d.now.Add(limit)
+		t.Deadline = d.next.Now.Add(limit)
 	}
 	d.external[path] = e
 	d.watchToken(e)
@@ -103,10 +102,10 @@ func (d *driver) watchToken(e *external) {
 	switch limit, due := e.token.Due(); {
 	case limit != storage.NoLimit:
 		d.timers.set(k, due)
-		d.keepTimer(k.path(d), storage.TimerToken, due)
+		d.next.Timer(k.path(d), storage.TimerToken, due)
 	case d.timers.has(k):
 		d.timers.drop(k)
-		d.keepTimer(k.path(d), storage.TimerToken, time.Time{})
+		d.next.Timer(k.path(d), storage.TimerToken, time.Time{})
 	}
 }
 
@@ -121,14 +120,13 @@ func (d *driver) closeToken(path string, used bool) {
 	delete(d.external, path)
 	if k := e.tokenKey(); d.timers.has(k) {
 		d.timers.drop(k)
-		d.keepTimer(path, storage.TimerToken, time.Time{})
+		d.next.Timer(path, storage.TimerToken, time.Time{})
 	}
 	if !used && e.token.ID != "" {
-		d.cp.Tokens = append(d.cp.Tokens, storage.Token{ID: e.token.ID, Run: d.claim.Run, Path: path, State: storage.TokenGone})
-		d.dirty = true
+		d.next.Token(storage.Token{ID: e.token.ID, Run: d.claim.Run, Path: path, State: storage.TokenGone})
 	}
 	if e.early != nil {
-		d.taken(e.early.N)
+		d.next.Take(e.early.N)
 	}
 }
 
@@ -155,7 +153,7 @@ func (d *driver) expire(k timerKey) error {
 			return err
 		}
 		limit, due := e.token.Due()
-		if limit == storage.NoLimit || due.After(d.now) {
+		if limit == storage.NoLimit || due.After(d.next.Now) {
 			d.watchToken(e)
 			return nil
 		}
@@ -303,7 +301,7 @@ func (d *driver) endExternal(e *external, l *storage.Message) (bool, error) {
 		e.early = l // its call has not ended yet
 		return true, nil
 	}
-	d.taken(l.N)
+	d.next.Take(l.N)
 	ev := d.endOf(e, l)
 	d.closeToken(e.path(d), l.Kind == storage.MessageToken)
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {

@@ -16,7 +16,7 @@ func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	if !found || err != nil {
 		return ev, err
 	}
-	if slices.ContainsFunc(d.cp.Atoms, func(a storage.Atom) bool { return a.Path == u.Path }) { // what is stored is old
+	if _, gathered := d.next.Gathered(u.Path); gathered { // what is stored is old
 		if err := d.flush(); err != nil {
 			return ev, err
 		}
@@ -25,11 +25,10 @@ func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	if err != nil {
 		return ev, d.storeError(err)
 	}
-	l, err := d.loaded(&a)
+	l, err := d.next.Load(&a)
 	if err != nil {
 		return ev, d.storeError(err)
 	}
-	d.earlier[a.Path] = attemptIn(&a)
 	ev.Node, ev.N = d.s.Unwind(l), u.N
 	return ev, nil
 }
@@ -91,17 +90,17 @@ func (d *driver) inStack(n int64) int {
 
 // changeStack changes the undo stack with the next commit.
 func (d *driver) changeStack(cmd *scheduler.Command) {
-	d.dirty = true
+	d.next.Dirty = true
 	switch cmd.Op {
 	case scheduler.PushUndo:
 		d.undos++
-		d.cp.Push = append(d.cp.Push, storage.Undo{N: d.undos, Path: cmd.Node.Path})
+		d.next.Push = append(d.next.Push, storage.Undo{N: d.undos, Path: cmd.Node.Path})
 		d.stack = nil // it is read anew when it is needed
 	case scheduler.PopUndo:
 		d.undos--
-		d.cp.Pop++
+		d.next.Pop++
 	default: // all of it
-		d.cp.Pop += int(d.undos) - len(d.cp.Push)
-		d.cp.Push, d.undos, d.stack = d.cp.Push[:0], 0, nil
+		d.next.Pop += int(d.undos) - len(d.next.Push)
+		d.next.Push, d.undos, d.stack = d.next.Push[:0], 0, nil
 	}
 }

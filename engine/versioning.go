@@ -124,14 +124,14 @@ func (d *driver) adopt(a *acceptance, atoms []storage.Atom) error {
 		case did(was.State) && !slices.Contains(a.forget, was.Path):
 			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did", was.Path, was.State))
 		default:
-			d.cp.Forget = append(d.cp.Forget, was.Path)
+			d.next.Forget = append(d.next.Forget, was.Path)
 		}
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%w: run %q: %w", ErrChanged, d.claim.Run, errors.Join(problems...))
 	}
-	d.cp.Structure, d.dirty = d.plan.Hash, true
-	d.e.log.Warn("a run goes on with a changed flow", "run", d.claim.Run, "forgotten", strings.Join(d.cp.Forget, ", "))
+	d.next.Structure, d.next.Dirty = d.plan.Hash, true
+	d.e.log.Warn("a run goes on with a changed flow", "run", d.claim.Run, "forgotten", strings.Join(d.next.Forget, ", "))
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (d *driver) tellAwaiting() {
 		return
 	}
 	for _, f := range d.e.observers {
-		f(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.now})
+		f(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.next.Now})
 	}
 }
 
@@ -118,14 +118,14 @@ func (d *driver) leaves() bool {
 	if waits && !due.After(d.e.now()) {
 		return false
 	}
-	d.head.Release, d.head.Due, d.head.Wakeups, d.dirty = true, due, d.wakeups, true
+	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.wakeups, true
 	return true
 }
 
 // fire feeds the waits that are over.
 func (d *driver) fire() error {
-	d.now = d.e.now()
-	for _, k := range d.timers.due(d.now) {
+	d.next.Now = d.e.now()
+	for _, k := range d.timers.due(d.next.Now) {
 		if k.token {
 			if err := d.expire(k); err != nil {
 				return err
@@ -133,7 +133,7 @@ func (d *driver) fire() error {
 			continue
 		}
 		if k.kind() != storage.TimerDeadline { // that one holds until the run has ended
-			d.keepTimer(k.path(d), k.kind(), time.Time{})
+			d.next.Timer(k.path(d), k.kind(), time.Time{})
 		}
 		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
 			return err

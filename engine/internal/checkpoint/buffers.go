@@ -1,22 +1,29 @@
-package engine
+package checkpoint
 
-import "github.com/ebbflow/ebb/storage"
+import (
+	"sync"
 
-// emptyCheckpoint returns an empty checkpoint. It reuses the buffers of a run that
-// has ended, if there are any: most runs of an engine need about as much space.
-func (e *Engine) emptyCheckpoint() storage.Checkpoint {
-	if cp, ok := e.checkpoints.Get().(*storage.Checkpoint); ok {
-		return *cp
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Buffers keep the buffers of runs that have ended for others: most runs of an engine need
+// about as much space.
+type Buffers struct{ pool sync.Pool }
+
+// Lend gives a new draft buffers, if there are any.
+func (b *Buffers) Lend(d *Draft) {
+	if cp, ok := b.pool.Get().(*storage.Checkpoint); ok {
+		d.Checkpoint = *cp
 	}
-	return storage.Checkpoint{}
 }
 
-// returnBuffers leaves the buffers of the run's checkpoints to another run.
-func (d *driver) returnBuffers() {
-	empty(&d.cp)
-	cp := d.cp
-	d.cp = storage.Checkpoint{}
-	d.e.checkpoints.Put(&cp)
+// Return takes the buffers of a draft, which is empty afterwards but for its head.
+func (b *Buffers) Return(d *Draft) {
+	head := d.Head
+	empty(&d.Checkpoint)
+	cp := d.Checkpoint
+	d.Checkpoint = storage.Checkpoint{Head: head}
+	b.pool.Put(&cp)
 }
 
 // empty removes everything from a checkpoint. It zeroes and keeps the buffers that

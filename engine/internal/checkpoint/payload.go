@@ -1,4 +1,4 @@
-package engine
+package checkpoint
 
 import (
 	"bytes"
@@ -47,17 +47,17 @@ func (p *payloads) remember(v atom.Value, ref int64) {
 	p.kept = append(p.kept, v)
 }
 
-// hold returns how a record is to hold the value: small ones are copied, large
+// Hold returns how a record is to hold the value: small ones are copied, large
 // ones become a payload of the run, once.
-func (d *driver) hold(v atom.Value) storage.Held {
+func (d *Draft) Hold(v atom.Value) storage.Held {
 	if len(v) <= storage.InlineLimit {
 		return storage.Held{Data: v}
 	}
 	ref, ok := d.payloads.find(v)
 	if !ok {
-		d.head.Refs++
-		ref = d.head.Refs
-		d.cp.Payloads = append(d.cp.Payloads, storage.Payload{Ref: ref, Data: v})
+		d.Head.Refs++
+		ref = d.Head.Refs
+		d.Payloads = append(d.Payloads, storage.Payload{Ref: ref, Data: v})
 		d.payloads.remember(v, ref)
 		d.wrote(len(v))
 	}
@@ -72,8 +72,8 @@ func inlined(h storage.Held) int {
 	return len(h.Data)
 }
 
-// held takes a value out of a record that was loaded.
-func (d *driver) held(h storage.Held) atom.Value {
+// Held takes a value out of a record that was loaded.
+func (d *Draft) Held(h storage.Held) atom.Value {
 	if h.Ref > 0 {
 		d.payloads.remember(h.Data, h.Ref)
 	}

@@ -1,4 +1,4 @@
-package engine
+package checkpoint
 
 import (
 	"slices"
@@ -17,37 +17,37 @@ type overflow struct {
 	all []atom.Try
 }
 
-// shelve puts tries into a payload. The record of their retry follows.
-func (d *driver) shelve(cmd *scheduler.Command) {
+// Overflow puts tries into a payload. The record of their retry follows.
+func (d *Draft) Overflow(cmd *scheduler.Command) {
 	s := d.overflows[cmd.Atom]
 	if cmd.Tries.Earlier == 0 { // the retry may have been begun anew
 		s = overflow{all: cmd.Tries.Tries}
 	}
-	d.head.Refs++
-	d.cp.Payloads = append(d.cp.Payloads, storage.Payload{Ref: d.head.Refs, Data: storage.EncodeTries(s.ref, cmd.Tries.Tries)})
-	s.ref = d.head.Refs
+	d.Head.Refs++
+	d.Payloads = append(d.Payloads, storage.Payload{Ref: d.Head.Refs, Data: storage.EncodeTries(s.ref, cmd.Tries.Tries)})
+	s.ref = d.Head.Refs
 	d.keepOverflow(cmd.Atom, s)
 }
 
-func (d *driver) keepOverflow(a int32, s overflow) {
+func (d *Draft) keepOverflow(a int32, s overflow) {
 	if d.overflows == nil {
 		d.overflows = map[int32]overflow{}
 	}
 	d.overflows[a] = s
 }
 
-// triesFor returns what a retry's controller is asked about: all tries, unless it
-// needs only the newest. It returns a *StoreError.
-func (d *driver) triesFor(a int32, newest *atom.History) (atom.History, error) {
+// Tries returns what a retry's controller is asked about: all tries, unless it
+// needs only the newest. Read is asked for those that are stored, and its error returned.
+func (d *Draft) Tries(a int32, newest *atom.History, read func(path string) (atom.History, error)) (atom.History, error) {
 	h := *newest
 	if _, forgets := d.plan.Atoms[a].Controller().(atom.Forgetful); forgets || h.Earlier == 0 {
 		return h, nil
 	}
 	s := d.overflows[a]
 	if len(s.all) < h.Earlier { // the run was taken up since
-		stored, err := d.e.store.Tries(d.storing, d.claim.Run, d.plan.Atoms[a].Name())
+		stored, err := read(d.plan.Atoms[a].Name())
 		if err != nil {
-			return h, d.storeError(err)
+			return h, err
 		}
 		s.all = stored.Tries
 	}
