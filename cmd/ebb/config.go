@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/spelling"
 )
@@ -41,7 +42,7 @@ func variable(flag string) string {
 func (s *session) fromElsewhere(cmd *cobra.Command) error {
 	names := globalFlags(cmd)
 	config := cmd.Flags().Lookup(configFlag)
-	var written *document
+	var written *document.Document
 	s.warnOfVariables(cmd.Root())
 	if config != nil {
 		names = append(names, flagsElsewhere(cmd)...)
@@ -66,8 +67,8 @@ func (s *session) fromElsewhere(cmd *cobra.Command) error {
 			return err
 		case value != "":
 			err = setAll(flag, value)
-		case written.get(name) != nil:
-			err = s.setFrom(flag, config.Value.String(), written.get(name))
+		case written.Get(name) != nil:
+			err = s.setFrom(flag, config.Value.String(), written.Get(name))
 		}
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func setAll(flag *pflag.Flag, value string) error {
 }
 
 // readConfig reads a file of flags; nil for "".
-func (s *session) readConfig(file string, names []string) (*document, error) {
+func (s *session) readConfig(file string, names []string) (*document.Document, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // nothing is written
 	}
@@ -162,30 +163,30 @@ func (s *session) readConfig(file string, names []string) (*document, error) {
 	if err != nil {
 		return nil, usagef("--config %s: %w", file, err)
 	}
-	d, err := parseYAML(text)
+	d, err := document.ParseYAML(text)
 	if err != nil {
 		return nil, usagef("%s:%w", file, err)
 	}
-	if d.kind != objectDocument {
-		return nil, usagef("%s:%d:%d: want flags and their values, such as slots: 16", file, d.line, d.column)
+	if d.Kind != document.Object {
+		return nil, usagef("%s:%d:%d: want flags and their values, such as slots: 16", file, d.Line, d.Column)
 	}
 	known := append(slices.Clone(names), definitionsKey)
 	var errs []error
-	for i := range d.members {
-		m := &d.members[i]
-		if slices.Contains(known, m.name) {
+	for i := range d.Members {
+		m := &d.Members[i]
+		if slices.Contains(known, m.Name) {
 			continue
 		}
 		meant := "there are " + strings.Join(known, ", ")
-		if near := spelling.Nearest(m.name, known); near != "" {
+		if near := spelling.Nearest(m.Name, known); near != "" {
 			meant = "did you mean " + near + "?"
 		}
-		errs = append(errs, fmt.Errorf("%s:%d:%d: %s is no flag: %s", file, m.line, m.column, m.name, meant))
+		errs = append(errs, fmt.Errorf("%s:%d:%d: %s is no flag: %s", file, m.Line, m.Column, m.Name, meant))
 	}
 	if len(errs) > 0 {
 		return nil, usagef("%w", errors.Join(errs...))
 	}
-	s.definitions, err = textsOf(file, d.get(definitionsKey))
+	s.definitions, err = textsOf(file, d.Get(definitionsKey))
 	return d, err
 }
 
@@ -193,14 +194,14 @@ func (s *session) readConfig(file string, names []string) (*document, error) {
 const maxConfig = 1 << 20
 
 // setFrom sets a flag to what is written of it.
-func (s *session) setFrom(flag *pflag.Flag, file string, value *document) error {
+func (s *session) setFrom(flag *pflag.Flag, file string, value *document.Document) error {
 	texts, err := textsOf(file, value)
 	if err != nil {
 		return err
 	}
 	for _, text := range texts {
 		if err := flag.Value.Set(text); err != nil {
-			return usagef("%s:%d:%d: %s: %s: %w", file, value.line, value.column, flag.Name, text, err)
+			return usagef("%s:%d:%d: %s: %s: %w", file, value.Line, value.Column, flag.Name, text, err)
 		}
 	}
 	return nil
@@ -208,29 +209,29 @@ func (s *session) setFrom(flag *pflag.Flag, file string, value *document) error 
 
 // textsOf returns what a value of a file of flags stands for: itself, each of a list,
 // or KEY=VALUE for each member of an object.
-func textsOf(file string, value *document) ([]string, error) {
+func textsOf(file string, value *document.Document) ([]string, error) {
 	if value == nil {
 		return nil, nil
 	}
-	switch value.kind {
-	case textDocument, literalDocument:
-		return []string{value.text}, nil
-	case listDocument:
+	switch value.Kind {
+	case document.Text, document.Literal:
+		return []string{value.Text}, nil
+	case document.List:
 		var all []string
-		for _, item := range value.items {
-			if item.kind == listDocument || item.kind == objectDocument {
-				return nil, usagef("%s:%d:%d: want a text", file, item.line, item.column)
+		for _, item := range value.Items {
+			if item.Kind == document.List || item.Kind == document.Object {
+				return nil, usagef("%s:%d:%d: want a text", file, item.Line, item.Column)
 			}
-			all = append(all, item.text)
+			all = append(all, item.Text)
 		}
 		return all, nil
 	default:
 		var all []string
-		for _, m := range value.members {
-			if m.value.kind == listDocument || m.value.kind == objectDocument {
-				return nil, usagef("%s:%d:%d: want a text", file, m.value.line, m.value.column)
+		for _, m := range value.Members {
+			if m.Value.Kind == document.List || m.Value.Kind == document.Object {
+				return nil, usagef("%s:%d:%d: want a text", file, m.Value.Line, m.Value.Column)
 			}
-			all = append(all, m.name+"="+m.value.text)
+			all = append(all, m.Name+"="+m.Value.Text)
 		}
 		return all, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -16,7 +17,7 @@ import (
 // If the run exists, leave does not change it.
 func (j *runSession) leave(ctx context.Context, opts []engine.RunOption) error {
 	eng, err := engine.New(flow.Growing(j.flow, j.machine),
-		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}))
+		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&definition.Catalog{Store: j.store}))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -51,11 +52,11 @@ func (s *session) view(ctx context.Context, what string) (view draw.View, err er
 		if err != nil {
 			return view, err
 		}
-		def, err := readDefinition(what, how)
+		def, err := definition.Read(what, how)
 		if err != nil {
 			return view, err
 		}
-		return def.machine.picture(def.Name), nil
+		return def.Machine.Picture(def.Name), nil
 	}
 	err = s.reading(ctx, func(store storage.Store) error {
 		run, err := findRun(ctx, store, what)
@@ -70,21 +71,8 @@ func (s *session) view(ctx context.Context, what string) (view draw.View, err er
 		if err != nil {
 			return unreachable(err)
 		}
-		view = j.machine.picture(run.Flow + "  " + run.ID).Coloured(j.machine.became(history))
+		view = j.machine.Picture(run.Flow + "  " + run.ID).Coloured(j.machine.Became(history))
 		return nil
 	})
 	return view, err
-}
-
-// The IDs of what is no state.
-const (
-	startID = "start"
-	endID   = "end"
-)
-
-func stateID(name string) string { return "state " + name }
-
-// emptyPicture returns a view of the start and the end.
-func emptyPicture(title string) draw.View {
-	return draw.View{Title: title, Nodes: []draw.Node{{ID: startID, Label: "start", Kind: draw.Start}, {ID: endID, Label: "end", Kind: draw.End}}}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -103,8 +104,8 @@ func (s *session) post(ctx context.Context, text string, f *postFlags) error {
 type wanted struct {
 	text    string
 	name    string
-	version int64         // 0 is the newest
-	defs    []*definition // of a file, those that it runs behind it
+	version int64                    // 0 is the newest
+	defs    []*definition.Definition // of a file, those that it runs behind it
 }
 
 // wanted reads FILE or FLOW[@VERSION].

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 )
 
 // golden compares a text with a file, or rewrites the file with -update.
@@ -237,7 +238,7 @@ func TestCutPath(t *testing.T) {
 		"[odd]":            {"", "[odd]"},
 	}
 	for path, want := range tests {
-		above, name := cutPath(path)
+		above, name := definition.CutPath(path)
 		if diff := cmp.Diff(want, [2]string{above, name}); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}

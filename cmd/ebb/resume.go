@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -70,28 +71,28 @@ func (s *session) runSessionOf(ctx context.Context, store storage.Store, run *st
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	m, err := parseStored(&def)
+	m, err := definition.ParseStored(&def)
 	if err != nil {
 		return nil, fmt.Errorf("the definition of run %s: %w", run.ID, err)
 	}
-	b, err := beginningOf(run)
+	b, err := definition.BeginningOf(run)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	registry, err := b.registry(run.Flow, s.fileMode == folderMode)
+	registry, err := b.Registry(run.Flow, s.fileMode == folderMode)
 	if err != nil {
 		return nil, err
 	}
-	machines := []machine{m}
-	known := &catalog{store: store}
+	machines := []definition.Machine{m}
+	known := &definition.Catalog{Store: store}
 	for _, hash := range b.Flows {
-		m, err := known.machine(ctx, hash)
+		m, err := known.Machine(ctx, hash)
 		if err != nil {
 			return nil, unreachable(err)
 		}
 		machines = append(machines, m)
 	}
-	callREST(registry, machines)
+	definition.CallREST(registry, machines)
 	return &runSession{session: s, store: store, machine: m, flow: run.Flow, id: run.ID, tasks: registry}, nil
 }
 

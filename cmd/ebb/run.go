@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -94,12 +94,12 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	how.strict = f.strict
-	def, err := readDefinition(file, how)
+	how.Strict = f.strict
+	def, err := definition.Read(file, how)
 	if err != nil {
 		return err
 	}
-	for _, w := range def.source.placed(def.machine.problems()) {
+	for _, w := range def.Source.Placed(def.Machine.Problems()) {
 		s.noticef("warning: %v", w)
 	}
 	input, err := s.input(f.input)
@@ -110,7 +110,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	registry, err := b.registry(def.Name, s.fileMode == folderMode)
+	registry, err := b.Registry(def.Name, s.fileMode == folderMode)
 	if err != nil {
 		return err
 	}
@@ -122,13 +122,13 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	for name, d := range flows {
 		b.Flows[name] = d.Hash
 	}
-	var machines []machine
+	var machines []definition.Machine
 	for _, d := range flows {
-		machines = append(machines, d.machine)
+		machines = append(machines, d.Machine)
 	}
-	callREST(registry, machines)
+	definition.CallREST(registry, machines)
 	for _, d := range flows {
-		if err := d.check(d.source.file, registry); err != nil {
+		if err := d.Check(registry); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, engine.Input(input), engine.Attributes(b.attributes()), engine.OnDefinition(def.Hash))
+	opts = append(opts, engine.Input(input), engine.Attributes(b.Attributes()), engine.OnDefinition(def.Hash))
 	return s.withStore(ctx, func(store storage.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
@@ -151,7 +151,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 				return unreachable(err)
 			}
 		}
-		j := runSession{session: s, store: store, machine: def.machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
+		j := runSession{session: s, store: store, machine: def.Machine, flow: def.Name, id: id, tasks: registry, aim: expect(f.expect)}
 		if f.detach {
 			return j.leave(ctx, opts)
 		}
@@ -184,27 +184,6 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 	return opts, nil
 }
 
-// flowsOf returns the definition, those that are given with it, and those of the flows
-// that these run, by their names. What is missing is said.
-func (s *session) flowsOf(file string, def *definition, how reading, also []string) (map[string]*definition, error) {
-	flows := map[string]*definition{def.Name: def}
-	for _, other := range also {
-		d, err := readDefinition(other, how)
-		if err != nil {
-			return nil, err
-		}
-		if flows[d.Name] != nil {
-			return nil, usagef("--also %s: there is a definition of the name %s already", other, d.Name)
-		}
-		flows[d.Name] = d
-	}
-	missing, err := readFlows(file, flows, how)
-	for _, name := range missing {
-		s.noticef("warning: %s: there is no definition of %q beside it (name its file with --also)", file, name)
-	}
-	return flows, err
-}
-
 // runID returns the id that the run is to have.
 func (f *runFlags) runID(flow string) (string, error) {
 	switch {
@@ -213,28 +192,16 @@ func (f *runFlags) runID(flow string) (string, error) {
 	case len(f.id) > storage.MaxID:
 		return "", usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
 	}
-	return f.id, checkName("--id", f.id)
-}
-
-// checkName returns an error for the name of something new in which a reader cannot see every character: it could not be
-// told from another, or be written again. What has such a name already can still be named.
-//
-// The rule is the command's. A store takes any text: the ids of runs that a run begins hold the names of its states, and a Go
-// program names its own.
-func checkName(what, name string) error {
-	if !visible.All(name) {
-		return usagef("%s %q: a name has no control characters, nor others that cannot be seen", what, name)
-	}
-	return nil
+	return f.id, definition.CheckName("--id", f.id)
 }
 
 // beginning returns what the flags say about the run that is kept with it.
-func (f *runFlags) beginning(file string) (beginning, error) {
+func (f *runFlags) beginning(file string) (definition.Beginning, error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
-		return beginning{}, err
+		return definition.Beginning{}, err
 	}
-	b := beginning{Dir: dir}
+	b := definition.Beginning{Dir: dir}
 	for _, text := range f.tasks {
 		name, resource, ok := strings.Cut(text, "=")
 		if !ok || name == "" || resource == "" {

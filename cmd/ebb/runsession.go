@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
@@ -24,7 +25,7 @@ import (
 type runSession struct {
 	session *session
 	store   storage.Store
-	machine machine
+	machine definition.Machine
 	flow    string
 	id      string
 	tasks   *tasks.Registry
@@ -47,7 +48,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 	defer cancel()
 	company := &detachedRuns{session: j.session}
 	eng, err := engine.New(flow.Growing(j.flow, j.machine), j.session.engineLimits(),
-		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&catalog{store: j.store}),
+		engine.WithStore(j.store), engine.WithTasks(j.tasks), engine.WithCatalog(&definition.Catalog{Store: j.store}),
 		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.PlaceAwaited {

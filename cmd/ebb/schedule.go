@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -79,7 +80,7 @@ as --catch-up says. A schedule that is paused stays so.`,
 }
 
 func (s *session) addSchedule(ctx context.Context, args []string, f *scheduleFlags) error {
-	if err := checkName("the id", args[0]); err != nil {
+	if err := definition.CheckName("the id", args[0]); err != nil {
 		return err
 	}
 	needs, err := parseLabels(f.needs)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/conformance"
@@ -92,11 +93,15 @@ func compileSchema(t *testing.T, text []byte) *jsonschema.Schema {
 func exampleOf(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err == nil && filepath.Ext(file) == ".yaml" {
-		text, err = jsonOf(text)
-	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if filepath.Ext(file) == ".yaml" {
+		d, err := document.ParseYAML(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ = d.Print()
 	}
 	definition, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {

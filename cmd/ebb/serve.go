@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
@@ -186,52 +187,29 @@ func (s *session) conduct(ctx context.Context, c *conductor.Conductor, srv *serv
 	return unreachable(err)
 }
 
-// deployed reads the definitions in files, and those that these run.
-func (s *session) deployed(files []string) ([]*definition, error) {
-	var all []*definition
-	for _, file := range files {
-		how, err := s.howToRead(file)
-		if err != nil {
-			return nil, err
-		}
-		def, err := readDefinition(file, how)
-		if err != nil {
-			return nil, err
-		}
-		flows, err := s.flowsOf(file, def, how, nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range flows {
-			all = append(all, d)
-		}
-	}
-	return all, nil
-}
-
 // served returns the catalog of what this process can drive: all stored definitions
 // of the languages that it knows. Runs that were begun here with ebb run have the
 // tasks that they were begun with; those of jobs have the defaults.
-func (s *session) served(store storage.Store, defaults beginning) *conductor.Catalog {
-	named := &catalog{store: store}
+func (s *session) served(store storage.Store, defaults definition.Beginning) *conductor.Catalog {
+	named := &definition.Catalog{Store: store}
 	compile := func(_ context.Context, def storage.Definition) (flow.Node, error) {
-		m, err := named.parsed(&def)
+		m, err := named.Parsed(&def)
 		if err != nil {
 			return nil, fmt.Errorf("definition %q, version %d: %w", def.Name, def.Version, err)
 		}
 		return flow.Growing(def.Name, m), nil
 	}
 	return conductor.NewCatalog().
-		Language(string(languageASL), compile).Language(string(languageSM4C), compile).
+		Language(definition.ASL, compile).Language(definition.SM4C, compile).
 		Otherwise(named.Flow).
 		TasksOf(func(run *storage.Run) (engine.Tasks, error) {
-			b, err := beginningOf(run)
+			b, err := definition.BeginningOf(run)
 			if err != nil {
 				return nil, err
 			}
 			if b.Dir == "" {
 				b = defaults
 			}
-			return b.registry(run.Flow, s.fileMode == folderMode)
+			return b.Registry(run.Flow, s.fileMode == folderMode)
 		})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -105,11 +106,11 @@ func hears(signal string) refusal {
 		if run.Definition == "" {
 			return nil
 		}
-		m, err := (&catalog{store: store}).machine(ctx, run.Definition)
+		m, err := (&definition.Catalog{Store: store}).Machine(ctx, run.Definition)
 		if err != nil {
 			return nil //nolint:nilerr // who can read its definition decides
 		}
-		if why := m.unheard(signal); why != "" {
+		if why := m.Unheard(signal); why != "" {
 			return usagef("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow, why)
 		}
 		return nil

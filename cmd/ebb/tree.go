@@ -2,10 +2,10 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -226,22 +226,11 @@ func (t *tree) step(path string) *step {
 	if s := t.steps[path]; s != nil {
 		return s
 	}
-	above, name := cutPath(path)
+	above, name := definition.CutPath(path)
 	s := &step{path: path, name: name}
 	t.steps[path] = s
 	parent := t.step(above)
 	parent.inner = parent.inner || parent.state == states.TaskPending // until something becomes of it, it only holds others
 	parent.children = append(parent.children, s)
 	return s
-}
-
-// cutPath returns the path of what a step is shown under, and its name there:
-// Fork[0]/Pay is shown as Pay under Fork[0], and that as [0] under Fork.
-func cutPath(path string) (above, name string) {
-	slash := strings.LastIndexByte(path, '/')
-	name = path[slash+1:]
-	if open := strings.LastIndexByte(name, '['); open > 0 && strings.HasSuffix(name, "]") {
-		return path[:slash+1+open], name[open:]
-	}
-	return path[:max(slash, 0)], strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 }

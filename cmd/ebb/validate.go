@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -58,18 +59,18 @@ Exit status: 0 no errors, 2 errors, or a file that cannot be read.`,
 	flags.BoolVar(&f.strict, "strict", false, "refuse what Ebb adds to the language, and states that no transition leads to")
 	flags.StringVar(&f.kind, "type", "", "the type of the machine, "+strings.Join(machineTypes, " or ")+" (default what a template says, else STANDARD)")
 	flags.BoolVar(&f.schema, "schema", false, "print a JSON Schema of the language")
-	flags.StringVar(&f.language, "language", string(languageASL), "the language of the schema, "+strings.Join(languages, " or "))
+	flags.StringVar(&f.language, "language", definition.ASL, "the language of the schema, "+strings.Join(languages, " or "))
 	return cmd
 }
 
-var languages = []string{string(languageASL), string(languageSM4C)}
+var languages = []string{definition.ASL, definition.SM4C}
 
 func (s *session) schema(language string) error {
 	if err := oneOf("language", language, languages); err != nil {
 		return err
 	}
 	schema := asl.Schema()
-	if language == string(languageSM4C) {
+	if language == definition.SM4C {
 		schema = sm4c.Schema()
 	}
 	_, err := s.out.Write(schema)
@@ -87,9 +88,9 @@ func (s *session) validate(files []string, f *validateFlags) error {
 	if err := oneOf("type", f.kind, machineTypes); err != nil {
 		return err
 	}
-	var sources []*source
+	var sources []*definition.Source
 	for _, file := range files {
-		found, err := readSources(file)
+		found, err := definition.ReadSources(file)
 		if err != nil {
 			return err
 		}
@@ -98,18 +99,18 @@ func (s *session) validate(files []string, f *validateFlags) error {
 	diagnostics := []diagnostic{}
 	legal := true
 	for _, src := range sources {
-		how, err := s.howToRead(src.file)
+		how, err := s.howToRead(src.File)
 		if err != nil {
 			return err
 		}
-		how.strict, how.express = f.strict, f.kind == "EXPRESS"
-		problems := src.validate(how)
+		how.Strict, how.Express = f.strict, f.kind == "EXPRESS"
+		problems := src.Validate(how)
 		legal = legal && problems.Legal()
 		if s.output == asText {
 			s.report(src, problems)
 		}
 		for _, p := range problems {
-			diagnostics = append(diagnostics, diagnostic{p, src.machine})
+			diagnostics = append(diagnostics, diagnostic{p, src.Machine})
 		}
 	}
 	if s.output == asJSON {
@@ -135,17 +136,17 @@ func verdict(legal bool) string {
 }
 
 // report writes what is wrong with a definition for people.
-func (s *session) report(src *source, problems asl.Problems) {
+func (s *session) report(src *definition.Source, problems asl.Problems) {
 	for _, p := range problems {
-		lines := src.lines
-		if p.File != src.file { // of a document that it has loaded
+		lines := src.Lines
+		if p.File != src.File { // of a document that it has loaded
 			lines = nil
 		}
 		fmt.Fprint(s.out, s.page().diagnose(p, lines))
 	}
-	name := src.file
-	if src.machine != "" {
-		name += ": " + src.machine
+	name := src.File
+	if src.Machine != "" {
+		name += ": " + src.Machine
 	}
 	line := name + ": " + verdict(problems.Legal())
 	if counts := summary(problems); counts != "" {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -49,7 +49,7 @@ type diagnosis struct {
 	timers   []storage.TimerRow
 	tokens   map[string]*storage.Token // open ones, by the atom's path
 	messages []storage.Message
-	machine  *sm4c.Waiting         // what its language says; nil when that is nothing
+	machine  *flow.Waiting         // what its language says; nil when that is nothing
 	sends    []message             // what it still has to send
 	place    *storage.LimitedError // the limit by which there is no place for it; nil when there is one
 }
@@ -103,18 +103,18 @@ func diagnosisOf(ctx context.Context, store storage.Store, id string) (*diagnosi
 
 // waitsOf returns what the language of a run says that it waits for; nil when it
 // says nothing, or is not known here.
-func waitsOf(ctx context.Context, store storage.Store, run *storage.Run) (*sm4c.Waiting, error) {
+func waitsOf(ctx context.Context, store storage.Store, run *storage.Run) (*flow.Waiting, error) {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil, nil //nolint:nilnil // which is what it says
 	}
-	m, err := (&catalog{store: store}).machineOf(ctx, run)
+	m, err := (&definition.Catalog{Store: store}).MachineOf(ctx, run)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil //nolint:nilnil // it is in a Go program
 	case err != nil:
 		return nil, err
 	}
-	return m.waits(run), nil
+	return m.Waits(run), nil
 }
 
 // inMiddle reports whether an atom is in the middle of something: what only holds

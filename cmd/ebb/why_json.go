@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -66,7 +66,7 @@ type jsonDiagnosis struct {
 	Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
 	Deaths   *jsonDeaths   `json:"deaths,omitempty"`   // of processes that drove it, while it is a suspect
 
-	Machine *sm4c.Waiting `json:"machine,omitempty"` // what its language says
+	Machine *flow.Waiting `json:"machine,omitempty"` // what its language says
 }
 
 func (w *diagnosis) json(now time.Time) jsonDiagnosis {

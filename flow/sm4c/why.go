@@ -1,43 +1,17 @@
 package sm4c
 
 import (
-	"encoding/json"
-	"time"
-
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 )
 
-// A Waiting says what a machine is doing, and what would make it go on.
-type Waiting struct {
-	State       string          `json:"state"`
-	Doing       string          `json:"doing"`            // entering, deciding, waiting, moving, leaving or expiring
-	Action      string          `json:"action,omitempty"` // the innermost action that is being run
-	Transitions []WaitingFor    `json:"transitions,omitempty"`
-	Due         time.Time       `json:"due,omitzero"`     // when the time of a transition is up
-	DueTo       string          `json:"due_to,omitempty"` // the state that it leads to then
-	Inbox       int             `json:"inbox"`            // events that were not consumed
-	Data        json.RawMessage `json:"-"`                // of the machine
-}
-
-// A WaitingFor is a transition that waits for events.
-type WaitingFor struct {
-	To     string      `json:"to"` // the state that it leads to; the present one when it is not left
-	Groups []GroupInfo `json:"groups"`
-}
-
-// A GroupInfo is a group of a transition.
-type GroupInfo struct {
-	Events []string `json:"events"` // any of them will do
-	Has    string   `json:"has,omitempty"`
-}
-
 // Why returns what a machine is doing, by what its run remembers.
-func (m *Machine) Why(memory atom.Value) (*Waiting, error) {
+func (m *Machine) Why(memory atom.Value) (*flow.Waiting, error) {
 	mem, err := readMemory(memory)
 	if err != nil {
 		return nil, err
 	}
-	out := &Waiting{State: mem.state, Doing: mem.stage.String(), Inbox: len(mem.inbox)}
+	out := &flow.Waiting{State: mem.state, Doing: mem.stage.String(), Inbox: len(mem.inbox)}
 	if mem.data != nil {
 		out.Data = mem.data.json
 	}
@@ -59,17 +33,17 @@ func (m *Machine) Why(memory atom.Value) (*Waiting, error) {
 		case timer:
 			out.DueTo = to
 		case events:
-			out.Transitions = append(out.Transitions, WaitingFor{To: to, Groups: w.groups(t)})
+			out.Transitions = append(out.Transitions, flow.WaitingFor{To: to, Groups: w.groups(t)})
 		default:
 		}
 	}
 	return out, nil
 }
 
-func (w *interpreter) groups(t *transition) []GroupInfo {
-	var all []GroupInfo
+func (w *interpreter) groups(t *transition) []flow.WaitingGroup {
+	var all []flow.WaitingGroup
 	for _, g := range t.groups {
-		info := GroupInfo{}
+		info := flow.WaitingGroup{}
 		for _, d := range g.events {
 			info.Events = append(info.Events, d.name)
 		}

@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"context"
@@ -14,30 +14,30 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A catalog knows the flows of runs that other runs begin: by the definition that
+// A Catalog knows the flows of runs that other runs begin: by the definition that
 // such a run has, or by its name among the subflows that the first run was begun
 // with.
-type catalog struct {
-	store storage.Store
+type Catalog struct {
+	Store storage.Store
 
 	mu       sync.Mutex
-	machines map[string]machine // by hash
+	machines map[string]Machine // by hash
 }
 
 // Flow implements [engine.Catalog].
-func (c *catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error) {
-	m, err := c.machineOf(ctx, run)
+func (c *Catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error) {
+	m, err := c.MachineOf(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	return flow.Growing(run.Flow, m), nil
 }
 
-// machineOf returns the machine of a run.
-func (c *catalog) machineOf(ctx context.Context, run *storage.Run) (machine, error) {
+// MachineOf returns the machine of a run.
+func (c *Catalog) MachineOf(ctx context.Context, run *storage.Run) (Machine, error) {
 	hash := run.Definition
 	if hash == "" {
-		b, err := beginningOf(run)
+		b, err := BeginningOf(run)
 		if err != nil {
 			return nil, err
 		}
@@ -45,37 +45,37 @@ func (c *catalog) machineOf(ctx context.Context, run *storage.Run) (machine, err
 			return nil, fmt.Errorf("%w: there is no flow %q", storage.ErrNotFound, run.Flow)
 		}
 	}
-	return c.machine(ctx, hash)
+	return c.Machine(ctx, hash)
 }
 
-// machine returns the machine of a stored definition.
-func (c *catalog) machine(ctx context.Context, hash string) (machine, error) {
+// Machine returns the machine of a stored definition.
+func (c *Catalog) Machine(ctx context.Context, hash string) (Machine, error) {
 	c.mu.Lock()
 	m := c.machines[hash]
 	c.mu.Unlock()
 	if m != nil {
 		return m, nil
 	}
-	def, err := c.store.Definition(ctx, hash)
+	def, err := c.Store.Definition(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	return c.parsed(&def)
+	return c.Parsed(&def)
 }
 
-// parsed returns the machine of a definition that was read.
-func (c *catalog) parsed(def *storage.Definition) (machine, error) {
+// Parsed returns the machine of a definition that was read.
+func (c *Catalog) Parsed(def *storage.Definition) (Machine, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := c.machines[def.Hash]; m != nil {
 		return m, nil
 	}
-	m, err := parseStored(def)
+	m, err := ParseStored(def)
 	if err != nil {
 		return nil, err
 	}
 	if c.machines == nil {
-		c.machines = map[string]machine{}
+		c.machines = map[string]Machine{}
 	}
 	c.machines[def.Hash] = m
 	return m, nil
@@ -84,13 +84,13 @@ func (c *catalog) parsed(def *storage.Definition) (machine, error) {
 // flowFiles are the names that the file of a subflow may have.
 var flowFiles = []string{".sm4c.json", ".sm4c.yaml", ".sm4c.yml", ".asl.json", ".asl.yaml", ".asl.yml", ".json", ".yaml", ".yml"}
 
-// readFlows adds to some definitions those of the flows that they run, and that these
+// ReadFlows adds to some definitions those of the flows that they run, and that these
 // run, from beside a file. What is missing is returned: it is only missed when it is
 // to be run.
-func readFlows(file string, flows map[string]*definition, how reading) (missing []string, err error) {
+func ReadFlows(file string, flows map[string]*Definition, how Reading) (missing []string, err error) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(flows)) {
-		names = append(names, flows[name].machine.subflows()...)
+		names = append(names, flows[name].Machine.Subflows()...)
 	}
 	for len(names) > 0 {
 		name := names[0]
@@ -112,7 +112,7 @@ func readFlows(file string, flows map[string]*definition, how reading) (missing 
 		}
 		def.Name = name
 		flows[name] = def
-		names = append(names, def.machine.subflows()...)
+		names = append(names, def.Machine.Subflows()...)
 	}
 	return missing, nil
 }

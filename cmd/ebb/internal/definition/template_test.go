@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestLargeTemplate(t *testing.T) {
 		"joins.json":     machine(join("", join(strings.Repeat("x", 1000), `"a"`, 3000), 100)),
 		"files.json":     `{"Resources": {` + strings.Join(files, ", ") + `}}`,
 	} {
-		sources, err := readSources(write(name, text))
+		sources, err := ReadSources(write(name, text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// callREST lets functions of type rest be called, by the OpenAPI documents that are
+// CallREST lets functions of type rest be called, by the OpenAPI documents that are
 // stored with the definitions.
-func callREST(r *tasks.Registry, machines []machine) {
+func CallREST(r *tasks.Registry, machines []Machine) {
 	caller := &openapi.Caller{Documents: func(uri string) ([]byte, error) {
 		for _, m := range machines {
 			if m, ok := m.(*sm4cMachine); ok {

@@ -1,36 +1,38 @@
-package main
+package definition
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 )
 
-// A source is a definition and where it stands: a file of JSON or YAML, or a
+// A Source is a definition and where it stands: a file of JSON or YAML, or a
 // place in a template.
-type source struct {
-	file     string
-	machine  string // in a template: the name of the resource
+type Source struct {
+	File     string
+	Machine  string // in a template: the name of the resource
 	text     []byte // JSON
-	language languageName
+	language string
 	express  bool // the template says so
 
-	at       func(line, column int) place // where in the file a place in the text is; nil: the same
-	template bool                         // a deployment fills in placeholders
-	problems asl.Problems                 // why it could not be read, and what was found on the way
-	lines    []string                     // of the file
+	at       func(line, column int) document.Place // where in the file a place in the text is; nil: the same
+	template bool                                  // a deployment fills in placeholders
+	problems asl.Problems                          // why it could not be read, and what was found on the way
+	Lines    []string                              // of the file
 }
 
-// readSources reads the definitions in a file: one, or those of a template.
-func readSources(file string) ([]*source, error) {
+// ReadSources reads the definitions in a file: one, or those of a template.
+func ReadSources(file string) ([]*Source, error) {
 	text, err := limitedfile.Read(file, maxFile)
 	if err != nil {
 		return nil, err
@@ -39,48 +41,48 @@ func readSources(file string) ([]*source, error) {
 }
 
 // sourcesIn reads the definitions in the text of a file.
-func sourcesIn(file string, text []byte) ([]*source, error) {
-	s := &source{file: file, text: text, lines: splitLines(text)}
+func sourcesIn(file string, text []byte) ([]*Source, error) {
+	s := &Source{File: file, text: text, Lines: splitLines(text)}
 	d, err := parse(file, text)
-	if broken, ok := errors.AsType[*documentError](err); ok {
+	if broken, ok := errors.AsType[*document.Error](err); ok {
 		s.text = nil
-		s.fail(broken.place, broken.problem)
-		return []*source{s}, nil
+		s.fail(broken.Place, broken.Problem)
+		return []*Source{s}, nil
 	}
 	switch {
 	case d == nil:
-		if s.language = languageIn(text); s.language == languageASL {
+		if s.language = languageIn(text); s.language == ASL {
 			s.fill()
 		}
-	case d.isTemplate():
-		machines := d.machines(file)
+	case isTemplate(d):
+		machines := machinesIn(d, file)
 		for _, m := range machines {
-			if m.lines == nil {
-				m.lines = s.lines
+			if m.Lines == nil {
+				m.Lines = s.Lines
 			}
 		}
 		if len(machines) == 0 {
-			return nil, usagef("%s: the template has no state machine", file)
+			return nil, fmt.Errorf("%s: the template has no state machine", file)
 		}
 		return machines, nil
 	default:
 		s.take(d)
 	}
-	return []*source{s}, nil
+	return []*Source{s}, nil
 }
 
 // parse reads a file as a document. It returns nil for a definition in JSON,
 // which needs no translation.
-func parse(file string, text []byte) (*document, error) {
+func parse(file string, text []byte) (*document.Document, error) {
 	ext := strings.ToLower(filepath.Ext(file))
 	if ext == ".yaml" || ext == ".yml" || ext == ".template" && !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return parseYAML(text)
+		return document.ParseYAML(text)
 	}
 	if !bytes.Contains(text, []byte(`"Resources"`)) {
 		return nil, nil //nolint:nilnil // a definition in JSON is read by its language
 	}
-	d, err := parseJSON(text)
-	if err != nil || !d.isTemplate() {
+	d, err := document.ParseJSON(text)
+	if err != nil || !isTemplate(d) {
 		return nil, nil //nolint:nilnil,nilerr // the parser of the definition reports what is wrong with it
 	}
 	return d, nil
@@ -88,34 +90,34 @@ func parse(file string, text []byte) (*document, error) {
 
 // languageIn tells from its content in which language a definition in JSON is; of
 // one that is broken, by the words in it.
-func languageIn(text []byte) languageName {
+func languageIn(text []byte) string {
 	var members map[string]json.RawMessage
 	has := func(name string) bool { return members[name] != nil }
 	if json.Unmarshal(text, &members) != nil {
 		has = func(name string) bool { return bytes.Contains(text, []byte(strconv.Quote(name))) }
 	}
 	if has("states") && !has("States") && !has("StartAt") {
-		return languageSM4C
+		return SM4C
 	}
-	return languageASL
+	return ASL
 }
 
 // take makes a document the definition.
-func (s *source) take(d *document) {
-	var tokens []*document
-	s.text, tokens = d.print()
-	if s.language = languageASL; d.get("States") == nil && d.get("StartAt") == nil && d.get("states") != nil {
-		s.language = languageSM4C
+func (s *Source) take(d *document.Document) {
+	var tokens []*document.Document
+	s.text, tokens = d.Print()
+	if s.language = ASL; d.Get("States") == nil && d.Get("StartAt") == nil && d.Get("states") != nil {
+		s.language = SM4C
 	}
 	lines := splitLines(s.text)
-	s.at = func(line, column int) place {
+	s.at = func(line, column int) document.Place {
 		if line > len(tokens) {
-			return d.place
+			return d.Place
 		}
 		if column == 1 {
-			return tokens[line-1].place
+			return tokens[line-1].Place
 		}
-		return tokens[line-1].behind(unquoted(lines[line-1], column-1))
+		return tokens[line-1].Behind(unquoted(lines[line-1], column-1))
 	}
 }
 
@@ -135,8 +137,8 @@ func unquoted(quoted string, characters int) (text string) {
 }
 
 // takeFile makes another file the definition, which a template at a place names. It is read like all that definitions name.
-func (s *source) takeFile(name string, at place) {
-	beside, err := loaderBeside(s.file)
+func (s *Source) takeFile(name string, at document.Place) {
+	beside, err := loaderBeside(s.File)
 	if err != nil {
 		s.fail(at, err.Error())
 		return
@@ -146,12 +148,12 @@ func (s *source) takeFile(name string, at place) {
 		s.fail(at, "the file "+strconv.Quote(name)+" of the definition cannot be read: "+err.Error())
 		return
 	}
-	file := filepath.Join(filepath.Dir(s.file), filepath.FromSlash(name))
-	s.file, s.text, s.lines = file, text, splitLines(text)
+	file := filepath.Join(filepath.Dir(s.File), filepath.FromSlash(name))
+	s.File, s.text, s.Lines = file, text, splitLines(text)
 	d, err := parse(file, text)
-	if broken, ok := errors.AsType[*documentError](err); ok {
-		s.text, s.lines = nil, nil
-		s.fail(broken.place, "it is not valid YAML") // its content stays unsaid
+	if broken, ok := errors.AsType[*document.Error](err); ok {
+		s.text, s.Lines = nil, nil
+		s.fail(broken.Place, "it is not valid YAML") // its content stays unsaid
 		return
 	}
 	if d != nil {
@@ -163,21 +165,21 @@ func (s *source) takeFile(name string, at place) {
 		States json.RawMessage `json:"States"`
 	}
 	if json.Unmarshal(s.text, &machine) != nil || machine.States == nil { // it may be any file: neither its lines nor its words are shown
-		s.text, s.lines, s.problems, s.at = nil, nil, nil, nil
-		s.fail(place{1, 1}, "it is not a definition in JSON or YAML")
+		s.text, s.Lines, s.problems, s.at = nil, nil, nil, nil
+		s.fail(document.Place{Line: 1, Column: 1}, "it is not a definition in JSON or YAML")
 	}
 }
 
 // fail notes why there is no definition.
-func (s *source) fail(at place, problem string) {
+func (s *Source) fail(at document.Place, problem string) {
 	s.problems = append(s.problems, asl.Problem{
-		Code: asl.InvalidJSON, Rule: "json", Severity: asl.Error, File: s.file, Line: at.line, Column: at.column, Message: problem,
+		Code: asl.InvalidJSON, Rule: "json", Severity: asl.Error, File: s.File, Line: at.Line, Column: at.Column, Message: problem,
 	})
 }
 
 // fill puts numbers in the place of placeholders that stand where no text is,
 // which is no JSON: "TimeoutSeconds": ${Timeout}. Nothing else moves.
-func (s *source) fill() {
+func (s *Source) fill() {
 	text := slices.Clone(s.text)
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -197,7 +199,7 @@ func (s *source) fill() {
 			}
 			line, column := asl.Position(text, i)
 			s.problems = append(s.problems, asl.Problem{
-				Code: asl.NotSupported, Rule: "placeholder", Severity: asl.Unsupported, File: s.file, Line: line, Column: column,
+				Code: asl.NotSupported, Rule: "placeholder", Severity: asl.Unsupported, File: s.File, Line: line, Column: column,
 				Message: "the placeholder " + name + " is filled in by a deployment",
 			})
 			copy(text[i:], "1"+strings.Repeat(" ", end))
@@ -207,16 +209,16 @@ func (s *source) fill() {
 	s.text = text
 }
 
-// validate returns all that is wrong with the definition, with places in the
+// Validate returns all that is wrong with the definition, with places in the
 // file.
-func (s *source) validate(how reading) asl.Problems {
+func (s *Source) Validate(how Reading) asl.Problems {
 	problems := slices.Clone(s.problems)
 	switch {
 	case s.text == nil:
-	case s.language == languageSM4C:
-		problems = append(problems, s.placed(sm4c.Validate(s.file, s.text, how.sm4c()...))...)
+	case s.language == SM4C:
+		problems = append(problems, s.Placed(sm4c.Validate(s.File, s.text, how.sm4c()...))...)
 	default:
-		problems = append(problems, s.placed(asl.Validate(s.file, s.text, how.asl(s.express)...))...)
+		problems = append(problems, s.Placed(asl.Validate(s.File, s.text, how.asl(s.express)...))...)
 	}
 	if s.template {
 		problems = slices.DeleteFunc(problems, func(p asl.Problem) bool { return p.Rule == "placeholder" })
@@ -225,67 +227,67 @@ func (s *source) validate(how reading) asl.Problems {
 }
 
 // compile returns the definition as a machine that can be run.
-func (s *source) compile(how reading) (machine, error) {
+func (s *Source) compile(how Reading) (Machine, error) {
 	if s.text == nil || len(s.problems) > 0 {
 		return nil, s.problems
 	}
-	if s.language == languageSM4C {
-		m, err := sm4c.Parse(s.file, s.text, how.sm4c()...)
+	if s.language == SM4C {
+		m, err := sm4c.Parse(s.File, s.text, how.sm4c()...)
 		if problems, ok := errors.AsType[sm4c.Problems](err); ok {
-			return nil, s.placed(problems)
+			return nil, s.Placed(problems)
 		}
 		return &sm4cMachine{m}, err
 	}
-	m, err := asl.Parse(s.file, s.text, how.asl(s.express)...)
+	m, err := asl.Parse(s.File, s.text, how.asl(s.express)...)
 	if problems, ok := errors.AsType[asl.Problems](err); ok {
-		return nil, s.placed(problems)
+		return nil, s.Placed(problems)
 	}
-	return &aslMachine{m, how.profile, s.text}, err
+	return &aslMachine{m, how.Profile, s.text}, err
 }
 
-func (r *reading) asl(express bool) []asl.Option {
-	opts := []asl.Option{asl.Under(r.profile)}
-	if r.strict {
+func (r *Reading) asl(express bool) []asl.Option {
+	opts := []asl.Option{asl.Under(r.Profile)}
+	if r.Strict {
 		opts = append(opts, asl.Strict())
 	}
-	if r.express || express {
+	if r.Express || express {
 		opts = append(opts, asl.Express())
 	}
 	return opts
 }
 
-func (r *reading) sm4c() []sm4c.Option {
+func (r *Reading) sm4c() []sm4c.Option {
 	var opts []sm4c.Option
-	if r.strict {
+	if r.Strict {
 		opts = append(opts, sm4c.Strict())
 	}
-	if r.loader != nil {
-		opts = append(opts, sm4c.Load(r.loader.load), sm4c.LoadAPIs(r.loader.load))
+	if r.Loader != nil {
+		opts = append(opts, sm4c.Load(r.Loader.load), sm4c.LoadAPIs(r.Loader.load))
 	}
 	return opts
 }
 
 // position returns the place in the file of an offset in the text.
-func (s *source) position(offset int) place {
+func (s *Source) position(offset int) document.Place {
 	line, column := asl.Position(s.text, offset)
 	if s.at == nil {
-		return place{line, column}
+		return document.Place{Line: line, Column: column}
 	}
 	return s.at(line, column)
 }
 
-// placed returns problems with the text as problems with the file.
-func (s *source) placed(problems asl.Problems) asl.Problems {
+// Placed returns problems with the text as problems with the file.
+func (s *Source) Placed(problems asl.Problems) asl.Problems {
 	if s.at == nil {
 		return problems
 	}
 	out := slices.Clone(problems)
 	for i := range out {
-		if out[i].File != s.file {
+		if out[i].File != s.File {
 			continue // in a document that it has loaded
 		}
 		at := s.at(out[i].Line, out[i].Column)
-		out[i].Line, out[i].Column = at.line, at.column
+		out[i].Line, out[i].Column = at.Line, at.Column
 	}
 	return out
 }

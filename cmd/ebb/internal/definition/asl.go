@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,11 +19,11 @@ type aslMachine struct {
 	text    []byte
 }
 
-func (m *aslMachine) stored() (language string, text []byte) { return languageUnder(m.profile), m.text }
+func (m *aslMachine) Stored() (language string, text []byte) { return languageUnder(m.profile), m.text }
 
-func (m *aslMachine) problems() flow.Diagnostics { return m.Warnings() }
+func (m *aslMachine) Problems() flow.Diagnostics { return m.Warnings() }
 
-func (m *aslMachine) subflows() []string {
+func (m *aslMachine) Subflows() []string {
 	var names []string
 	for _, state := range m.States() {
 		if state.Starts != "" {
@@ -34,21 +33,21 @@ func (m *aslMachine) subflows() []string {
 	return names
 }
 
-func (m *aslMachine) unheard(string) string {
+func (m *aslMachine) Unheard(string) string {
 	return "the Amazon States Language has no signals (ebb complete ends what waits for whoever has its token)"
 }
 
-func (m *aslMachine) waits(*storage.Run) *sm4c.Waiting { return nil }
+func (m *aslMachine) Waits(*storage.Run) *flow.Waiting { return nil }
 
-func (m *aslMachine) uses() []taskUse {
-	var all []taskUse
+func (m *aslMachine) Uses() []TaskUse {
+	var all []TaskUse
 	for _, state := range m.States() {
 		for _, task := range []struct {
 			name string
 			at   int
 		}{{state.Task, state.TaskAt}, {state.Revert, state.RevertAt}} {
 			if task.name != "" {
-				all = append(all, taskUse{task: task.name, where: fmt.Sprintf("state %q", state.Name), state: state.Name, at: task.at})
+				all = append(all, TaskUse{Task: task.name, Where: fmt.Sprintf("state %q", state.Name), State: state.Name, At: task.at})
 			}
 		}
 	}
@@ -58,9 +57,9 @@ func (m *aslMachine) uses() []taskUse {
 // languageUnder returns how stored definitions call the language of a profile.
 func languageUnder(p asl.Profile) string {
 	if p == asl.AWS {
-		return string(languageASL)
+		return ASL
 	}
-	return string(languageASL) + "/" + p.String()
+	return ASL + "/" + p.String()
 }
 
 // profileOf returns the profile of a stored definition's language, and whether
@@ -74,15 +73,15 @@ func profileOf(language string) (asl.Profile, bool) {
 	return 0, false
 }
 
-// became returns what became of each state last, by the ID of its node.
-func (m *aslMachine) became(history []storage.Entry) map[string]string {
+// Became returns what became of each state last, by the ID of its node.
+func (m *aslMachine) Became(history []storage.Entry) map[string]string {
 	last := map[string]string{}
 	for i := range history {
 		e := &history[i]
 		if e.Kind != storage.EntryAtom || e.Path == flow.GrowingPath {
 			continue
 		}
-		if _, name := cutPath(e.Path); !strings.HasPrefix(name, "[") {
+		if _, name := CutPath(e.Path); !strings.HasPrefix(name, "[") {
 			last[stateID(withoutVisit(name))] = states.Task(e.To).String()
 		}
 	}
@@ -107,7 +106,7 @@ func branchID(state string, branch int) string {
 	return fmt.Sprintf("%s[%d]", stateID(state), branch)
 }
 
-func (m *aslMachine) picture(title string) draw.View {
+func (m *aslMachine) Picture(title string) draw.View {
 	v := emptyPicture(title)
 	list := m.States()
 	within := make(map[string]string, len(list)) // the frame each state is in

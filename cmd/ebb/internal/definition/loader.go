@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/regularfile"
@@ -20,15 +20,15 @@ import (
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
-// A loader loads documents that definitions name: regular files in the folder of the definition and in folders that the
+// A Loader loads documents that definitions name: regular files in the folder of the definition and in folders that the
 // operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who may name
 // anything. What the operator names on the command line is read wherever it is.
 //
 // Errors say nothing of what a file or a server holds.
-type loader struct {
-	dir     string   // of the definition, absolute: from where files are looked up
-	folders []string // in which they may be, dir among them, absolute
-	allow   []webscope.Scope
+type Loader struct {
+	dir     string           // of the definition, absolute: from where files are looked up
+	folders []string         // in which they may be, dir among them, absolute
+	web     []webscope.Scope // that it may ask
 }
 
 // loadTime is how long loading a document may take.
@@ -37,40 +37,29 @@ const loadTime = 30 * time.Second
 // errNotAllowed is why a document is not loaded.
 var errNotAllowed = errors.New("it is not in the definition's folder, nor below what --allow names")
 
-// loaderFor returns the loader of what a file names.
-func (s *session) loaderFor(file string) (*loader, error) {
+// NewLoader returns a loader of what a file names: from its folder, from folders that are given with their whole paths, and
+// from the web.
+func NewLoader(file string, folders []string, web []webscope.Scope) (*Loader, error) {
 	l, err := loaderBeside(file)
 	if err != nil {
 		return nil, err
 	}
-	for _, prefix := range s.allow {
-		if name, is := strings.CutPrefix(prefix, "file://"); is {
-			if !filepath.IsAbs(filepath.FromSlash(name)) {
-				return nil, usagef("--allow %s: want a folder with its whole path, such as file:///srv/apis/", prefix)
-			}
-			l.folders = append(l.folders, filepath.Clean(filepath.FromSlash(name)))
-			continue
-		}
-		scope, err := webscope.Parse(prefix)
-		if err != nil {
-			return nil, usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, such as file:///srv/apis/: %w", err)
-		}
-		l.allow = append(l.allow, scope)
-	}
+	l.folders = append(l.folders, folders...)
+	l.web = web
 	return l, nil
 }
 
 // loaderBeside returns a loader of files in the folder of a file.
-func loaderBeside(file string) (*loader, error) {
+func loaderBeside(file string) (*Loader, error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return nil, limitedfile.Unreadable(file, err)
 	}
-	return &loader{dir: dir, folders: []string{dir}}, nil
+	return &Loader{dir: dir, folders: []string{dir}}, nil
 }
 
 // load returns a document as JSON, which it may be in YAML, too.
-func (l *loader) load(uri string) ([]byte, error) {
+func (l *Loader) load(uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, errors.New("it is not a valid URL")
@@ -91,7 +80,7 @@ func (l *loader) load(uri string) ([]byte, error) {
 }
 
 // read returns the text of a regular file in one of the folders.
-func (l *loader) read(name string, limit int64) ([]byte, error) {
+func (l *Loader) read(name string, limit int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(l.dir, name)
 	}
@@ -112,18 +101,18 @@ func (l *loader) read(name string, limit int64) ([]byte, error) {
 
 // jsonOf returns a document in YAML as JSON. The parser's own error would tell what is in it.
 func jsonOf(text []byte) ([]byte, error) {
-	d, err := parseYAML(text)
-	if broken, is := errors.AsType[*documentError](err); is {
-		return nil, fmt.Errorf("it is not valid YAML (line %d)", broken.line)
+	d, err := document.ParseYAML(text)
+	if broken, is := errors.AsType[*document.Error](err); is {
+		return nil, fmt.Errorf("it is not valid YAML (line %d)", broken.Line)
 	}
 	if err != nil {
 		return nil, errors.New("it is not valid YAML")
 	}
-	text, _ = d.print()
+	text, _ = d.Print()
 	return text, nil
 }
 
-func (l *loader) fetch(u *url.URL) ([]byte, error) {
+func (l *Loader) fetch(u *url.URL) ([]byte, error) {
 	if err := l.allows(u); err != nil {
 		return nil, err
 	}
@@ -174,8 +163,8 @@ func withoutURL(err error) error {
 }
 
 // allows returns an error for a URL that the operator does not allow.
-func (l *loader) allows(u *url.URL) error {
-	for _, scope := range l.allow {
+func (l *Loader) allows(u *url.URL) error {
+	for _, scope := range l.web {
 		switch err := scope.Allows(u); {
 		case err == nil:
 			return nil

@@ -1,4 +1,4 @@
-package main
+package definition
 
 import (
 	"fmt"
@@ -15,21 +15,19 @@ import (
 // An sm4cMachine is in SM4C.
 type sm4cMachine struct{ *sm4c.Machine }
 
-func (m *sm4cMachine) stored() (language string, text []byte) { return string(languageSM4C), m.Text() }
+func (m *sm4cMachine) Stored() (language string, text []byte) { return SM4C, m.Text() }
 
-func (m *sm4cMachine) problems() flow.Diagnostics { return m.Warnings() }
+func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Warnings() }
 
-func (m *sm4cMachine) subflows() []string { return m.Subflows() }
-
-func (m *sm4cMachine) uses() []taskUse {
-	var all []taskUse
+func (m *sm4cMachine) Uses() []TaskUse {
+	var all []TaskUse
 	for _, f := range m.Functions() {
-		all = append(all, taskUse{task: f.Task, where: fmt.Sprintf("function %q", f.Name), at: f.At})
+		all = append(all, TaskUse{Task: f.Task, Where: fmt.Sprintf("function %q", f.Name), At: f.At})
 	}
 	return all
 }
 
-func (m *sm4cMachine) unheard(signal string) string {
+func (m *sm4cMachine) Unheard(signal string) string {
 	if m.Hears(signal) {
 		return ""
 	}
@@ -43,8 +41,8 @@ func (m *sm4cMachine) unheard(signal string) string {
 	return "it knows no such event (it waits for " + strings.Join(known, ", ") + ")"
 }
 
-// waits says nothing of a run whose memory it cannot read.
-func (m *sm4cMachine) waits(run *storage.Run) *sm4c.Waiting {
+// Waits says nothing of a run whose memory it cannot read.
+func (m *sm4cMachine) Waits(run *storage.Run) *flow.Waiting {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil
 	}
@@ -55,7 +53,7 @@ func (m *sm4cMachine) waits(run *storage.Run) *sm4c.Waiting {
 	return w
 }
 
-func (m *sm4cMachine) picture(title string) draw.View {
+func (m *sm4cMachine) Picture(title string) draw.View {
 	v := emptyPicture(title)
 	for _, s := range m.States() {
 		node := draw.Node{ID: stateID(s.Name), Label: s.Name, Kind: draw.Compute}
@@ -81,9 +79,9 @@ func (m *sm4cMachine) picture(title string) draw.View {
 	return v
 }
 
-// became follows the states that were entered: the last one is what the machine is
+// Became follows the states that were entered: the last one is what the machine is
 // in. What was undone in a state is what became of it.
-func (m *sm4cMachine) became(history []storage.Entry) map[string]string {
+func (m *sm4cMachine) Became(history []storage.Entry) map[string]string {
 	last := map[string]string{}
 	in := ""
 	is := func(state string, s states.Task) {
