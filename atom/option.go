@@ -25,7 +25,7 @@ func Priority(n int) Option { return func(a *Atom) { a.priority = n } }
 
 // Version tells versions of an atom apart where nothing else does. It is part of
 // the flow's structure: with another version the flow is a changed one, see
-// engine.WithEarlier.
+// engine.Flows.
 func Version(v string) Option { return func(a *Atom) { a.version = v } }
 
 // As names the symbol that the whole result provides, in place of the fields of

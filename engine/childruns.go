@@ -283,7 +283,7 @@ func (e *Engine) driveChildRun(ctx context.Context, f *childRun, s *slot) error 
 
 // knows reports whether the engine can drive the run of a node.
 func (e *Engine) knows(n *scheduler.Node) bool {
-	return e.catalog != nil || e.is(n.Spec.Child.Flow)
+	return e.catalog != nil || e.has(n.Spec.Child.Flow)
 }
 
 // A slot is one of the places for runs that are driven beside those that have begun
@@ -312,29 +312,4 @@ func (s *slot) leave() {
 		s.held = false
 		<-s.free
 	}
-}
-
-// A Catalog knows the flows of runs that an engine did not begin itself, such as
-// those that other runs begin. It may be asked by several goroutines at once.
-type Catalog interface {
-	// Flow returns the flow that the run was begun on. An error that wraps
-	// [storage.ErrNotFound] says that it is not known here. What is returned for a
-	// definition's hash is kept: another flow has another hash. For a run without a
-	// definition it is asked each time, and not at all when the run is of the
-	// engine's own flow.
-	Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
-}
-
-// A TaskCatalog is a Catalog that also knows which tasks its runs have, where not
-// all have the same.
-type TaskCatalog interface {
-	Catalog
-	// Tasks returns the tasks of a run; nil for those of the engine.
-	Tasks(ctx context.Context, run *storage.Run) (Tasks, error)
-}
-
-// WithCatalog lets an engine drive runs of other flows than its own: those that
-// its runs begin, which it drives beside them, and any that its [Server] finds.
-func WithCatalog(c Catalog) Option {
-	return option(func(e *Engine) error { e.catalog = c; return nil })
 }

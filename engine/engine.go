@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,21 +20,21 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	plan         *flow.Plan   // nil in a server of a catalog
-	plans        []*flow.Plan // it and those of earlier versions
-	earlierRoots []flow.Node
-	store        storage.Store
-	tasks        Tasks
-	policy       Checkpoints
-	resolution   scheduler.Options
-	calls        executor.Settings
-	givenUp      atomic.Int64 // calls and answers
-	limits       Limits
-	log          hclog.Logger
-	observers    []func(Event)
-	inputs       map[string]atom.Value
-	types        map[string]reflect.Type
-	open         bool // symbols that nothing provides are inputs
+	plan       *flow.Plan   // nil in a server of a catalog
+	plans      []*flow.Plan // it and those of held
+	held       heldFlows
+	store      storage.Store
+	tasks      Tasks
+	policy     Checkpoints
+	resolution scheduler.Options
+	calls      executor.Settings
+	givenUp    atomic.Int64 // calls and answers
+	limits     Limits
+	log        hclog.Logger
+	observers  []func(Event)
+	inputs     map[string]atom.Value
+	types      map[string]reflect.Type
+	open       bool // symbols that nothing provides are inputs
 
 	catalog    Catalog
 	childSlots chan struct{} // places for runs that are driven beside those that began them
@@ -64,14 +64,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.plan, e.plans = plan, []*flow.Plan{plan}
-	for _, root := range e.earlierRoots {
-		earlier, err := flow.Compile(root, e.types)
-		if err != nil {
-			return nil, fmt.Errorf("engine: the earlier flow %q: %w", root.Name(), err)
-		}
-		e.plans = append(e.plans, earlier)
-	}
+	e.plan, e.plans = plan, append([]*flow.Plan{plan}, e.plans...)
 	for _, w := range plan.Warnings {
 		e.log.Warn(w, "flow", plan.Flow)
 	}
@@ -100,11 +93,21 @@ func newEngine(opts []Option) (*Engine, error) {
 		e.store = storage.Memory()
 	}
 	e.calls.Log, e.calls.Store, e.calls.GivenUp = e.log, e.store, &e.givenUp
+	plans, err := e.held.compile(e)
+	if err != nil {
+		return nil, err
+	}
+	e.plans = plans
 	return e, nil
 }
 
 // is reports whether the flow of that name is the engine's own.
 func (e *Engine) is(flow string) bool { return e.plan != nil && e.plan.Flow == flow }
+
+// has reports whether a flow of that name is the engine's own, or one of [Flows].
+func (e *Engine) has(name string) bool {
+	return slices.ContainsFunc(e.plans, func(p *flow.Plan) bool { return p.Flow == name })
+}
 
 // Plan returns the compiled flow.
 func (e *Engine) Plan() *flow.Plan { return e.plan }

@@ -21,7 +21,7 @@ var (
 	// record of that. The run resumes from its last commit when it is run again.
 	ErrStopped = executor.ErrStopped
 	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
-	// structure. Nothing was written. See [WithEarlier] and [AcceptChange].
+	// structure. Nothing was written. See [Flows] and [AcceptChange].
 	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
 )
 

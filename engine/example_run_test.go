@@ -94,11 +94,11 @@ func stoppedAfterA(ctx context.Context) storage.Store {
 
 // The flow is changed while runs are in flight. Those end on the version they
 // were begun on; new ones begin on the new.
-func ExampleWithEarlier() {
+func ExampleFlows() {
 	ctx := context.Background()
 	store := stoppedAfterA(ctx)
 	eng, err := engine.New(flow.Linear("f", step("x"), step("y")), engine.WithStore(store),
-		engine.WithEarlier(flow.Linear("f", step("a"), step("b"))))
+		engine.WithCatalog(engine.Flows(flow.Linear("f", step("a"), step("b")))))
 	if err != nil {
 		panic(err)
 	}

@@ -220,7 +220,7 @@ var resting = shown{
 				}
 				wantActs(t, s, "d")
 			} else {
-				play(t, v2, engine.WithStore(store), engine.WithEarlier(v1))
+				play(t, v2, engine.WithStore(store), engine.WithCatalog(engine.Flows(v1)))
 				wantActs(t, s, "c")
 			}
 		}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
+
+	"github.com/ebbflow/ebb/flow"
 )
 
 // A Server drives the runs of a store that are due, side by side: those of every flow that a
@@ -42,8 +45,8 @@ func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
 	return s, nil
 }
 
-// Serve drives the due runs of the engine's flow, or with [WithCatalog] those of every flow,
-// until ctx ends: see [Server.Serve]. It also returns what is wrong with the options.
+// Serve drives the due runs of the engine's flow, or with a catalog of other flows those of
+// every flow, until ctx ends: see [Server.Serve]. It also returns what is wrong with the options.
 func (e *Engine) Serve(ctx context.Context, opts ...ServerOption) error {
 	s, err := newServer(opts)
 	if err != nil {
@@ -53,7 +56,7 @@ func (e *Engine) Serve(ctx context.Context, opts ...ServerOption) error {
 		return errors.New("engine: WithEngine is for NewServer; this engine exists, so give its options to New")
 	}
 	s.engine = e
-	if e.catalog == nil {
+	if e.catalog == nil && !slices.ContainsFunc(e.plans, func(p *flow.Plan) bool { return !e.is(p.Flow) }) {
 		s.flow = e.plan.Flow
 	}
 	return s.Serve(ctx)

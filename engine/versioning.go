@@ -13,14 +13,6 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// WithEarlier names an earlier version of the flow; it may be given several
-// times. A run that was begun on it ends on it, whatever the flow is now: runs
-// know the structure they began on. New runs begin on the engine's flow. [New]
-// returns the problems of an earlier version like those of the flow.
-func WithEarlier(root flow.Node) Option {
-	return option(func(e *Engine) error { e.earlierRoots = append(e.earlierRoots, root); return nil })
-}
-
 // AcceptChange lets a run that was begun on a flow of another structure go on
 // with the engine's. Atoms that were added are still to be executed; atoms that
 // were removed are forgotten. One that did something, and is not undone, can be
@@ -41,22 +33,16 @@ func (acceptance) begin(*beginning) error { return nil }
 // accepted when that is not the one it began on. A run of a stored definition goes
 // on with that one, which the catalog has, and not with another of the same name.
 func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption) (*flow.Plan, *acceptance, error) {
-	if p := e.planned(run, false); p != nil {
-		return p, nil, nil
-	}
-	if e.catalog != nil && run.Definition != "" {
+	if e.catalog != nil && (run.Definition != "" || run.Structure == "") {
 		p, err := e.fromCatalog(ctx, run)
-		if !errors.Is(err, storage.ErrNotFound) && !errors.Is(err, ErrChanged) {
+		if run.Structure == "" || !errors.Is(err, storage.ErrNotFound) && !errors.Is(err, ErrChanged) {
 			return p, nil, err
 		}
 	}
-	if p := e.planned(run, true); p != nil {
+	if p := e.planOf(run); p != nil {
 		return p, nil, nil
 	}
-	if e.catalog == nil && run.Structure == "" && e.is(run.Flow) { // begun by another run of it
-		return e.plan, nil, nil
-	}
-	if e.catalog != nil && (run.Structure == "" || !e.is(run.Flow)) {
+	if e.catalog != nil && !e.is(run.Flow) {
 		p, err := e.fromCatalog(ctx, run)
 		return p, nil, err
 	}
@@ -65,16 +51,24 @@ func (e *Engine) planFor(ctx context.Context, run *storage.Run, opts []RunOption
 			return e.plan, &a, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("%w: run %q; name the earlier flow with engine.WithEarlier, or see engine.AcceptChange", ErrChanged, run.ID)
+	if !e.has(run.Flow) && e.plan == nil {
+		return nil, nil, fmt.Errorf("engine: run %q: %w: flow %q", run.ID, storage.ErrNotFound, run.Flow)
+	}
+	return nil, nil, fmt.Errorf("%w: run %q; add the earlier flow to engine.Flows of engine.WithCatalog, or see engine.AcceptChange",
+		ErrChanged, run.ID)
 }
 
-// planned returns the one of the engine's plans that the run began on, if there is
-// one. Growing flows have no structure to tell them by, but their names.
-func (e *Engine) planned(run *storage.Run, growing bool) *flow.Plan {
+// planOf returns the one of the engine's plans that the run began on, if there is one. The
+// structure tells also when the engine's flow was renamed. Growing flows have none to tell
+// them by, but their names.
+func (e *Engine) planOf(run *storage.Run) *flow.Plan {
 	for _, p := range e.plans {
-		if p.Hash == run.Structure && grows(p) == growing && (!growing || p.Flow == run.Flow) {
+		if began(run, p) {
 			return p
 		}
+	}
+	if e.plan != nil && !e.grows() && run.Structure == e.plan.Hash {
+		return e.plan
 	}
 	return nil
 }

@@ -3,8 +3,11 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,7 +81,7 @@ func TestEarlierFlow(t *testing.T) {
 		s := &stage{}
 		v1 := func() flow.Node { return flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")) }
 		store := half(t, s, v1(), opts...)
-		eng := newEngine(t, flow.Linear("f", s.atom("z")), append(opts, engine.WithStore(store), engine.WithEarlier(v1()))...)
+		eng := newEngine(t, flow.Linear("f", s.atom("z")), append(opts, engine.WithStore(store), engine.WithCatalog(engine.Flows(v1())))...)
 		for range 2 {
 			if _, err := eng.Run(t.Context(), "r"); err != nil {
 				t.Fatal(err)
@@ -90,6 +93,45 @@ func TestEarlierFlow(t *testing.T) {
 		}
 		wantActs(t, s, "z")
 	})
+}
+
+// TestFlows drives runs of several flows. They are told apart by name where they have the
+// same structure, and what is wrong with one is told before anything runs.
+func TestFlows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, store := &stage{}, storage.Memory()
+		build := func(name string, atoms ...string) flow.Node {
+			f := flow.Linear(name)
+			for _, a := range atoms {
+				f.Add(atom.Func(a, func(context.Context, struct{}) (int, error) { s.act(name + " " + a); return 0, nil }))
+			}
+			return f
+		}
+		for _, f := range []flow.Node{build("f", "a"), build("g", "a"), build("f", "b"), build("stranger", "a")} {
+			eng := newEngine(t, f, engine.WithStore(store))
+			if err := eng.Start(t.Context(), f.Name()+" "+eng.Plan().Atoms[0].Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server, err := engine.NewServer(engine.Flows(build("f", "b"), build("f", "a"), build("g", "a")),
+			engine.WithEngine(engine.WithStore(store)), engine.WithSlots(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		if err := server.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(s.acts)
+		wantActs(t, s, "f a", "f b", "g a")
+	})
+	for _, wrong := range []flow.Node{nil, flow.Linear("f", atom.Func("a", noop), atom.Func("a", noop))} {
+		if _, err := engine.New(flow.Linear("f"), engine.WithCatalog(engine.Flows(wrong))); !errors.As(err, new(flow.Problems)) {
+			t.Errorf("a wrong flow was taken: %v", err)
+		}
+	}
 }
 
 // TestAgain runs what has ended once more.
