@@ -49,10 +49,10 @@ type Executor struct {
 	halt context.CancelCauseFunc
 
 	queue      []*Call       // to be made once what led to them is committed
-	byKey      map[key]*Call // those of the queue that execute, once one was looked for; nil when the queue has changed
+	byKey      map[key]*Call // those of the queue that execute, once one was looked for; nil while the queue is empty
 	emptied    []*Call       // buffer for the queue, while it is empty
 	dispatched []*Call       // those that other goroutines make
-	inFlight   map[key]*Call // those of them that execute, once one was looked for; nil when there are others
+	inFlight   map[key]*Call // those of them that execute, once one was looked for
 	pool       pool
 	spares     []Call        // buffer for calls that are still to be prepared
 	prepared   int           // calls so far
@@ -65,6 +65,8 @@ type key struct {
 	node *scheduler.Node
 	atom int32
 }
+
+func (c *Call) key() key { return key{c.Node, c.Atom} }
 
 // Init prepares an executor. Its calls live in ctx, without its cancellation, until Halt.
 func (x *Executor) Init(ctx context.Context, s *Settings, h Host) {
@@ -116,9 +118,12 @@ func (x *Executor) Queue(c *Call) {
 	if len(x.queue) == 0 {
 		x.queue = x.emptied
 	}
-	x.queue, x.byKey = append(x.queue, c), nil
+	x.queue = append(x.queue, c)
 	if len(x.queue) == 1 {
 		x.emptied = x.queue[:0]
+	}
+	if x.byKey != nil && !c.About.Revert {
+		x.byKey[c.key()] = c
 	}
 }
 
@@ -130,8 +135,26 @@ func (x *Executor) Next() *Call { return x.queue[0] }
 
 // Take takes the call that is to be made next out of the queue.
 func (x *Executor) Take() {
+	if c := x.queue[0]; !c.About.Revert {
+		delete(x.byKey, c.key())
+	}
+	x.shift()
+	x.trim()
+}
+
+func (x *Executor) shift() {
 	x.queue[0] = nil
-	x.queue, x.byKey = x.queue[1:], nil
+	if x.queue = x.queue[1:]; len(x.queue) == 0 {
+		x.byKey = nil
+	}
+}
+
+// trim takes calls that were given up from the front of the queue. Others stay behind the
+// calls before them: to take out each at once would move the rest each time.
+func (x *Executor) trim() {
+	for len(x.queue) > 0 && x.queue[0].givenUp {
+		x.shift()
+	}
 }
 
 // Running returns how many calls other goroutines are making.
@@ -152,7 +175,10 @@ func (x *Executor) Dispatch(c *Call) {
 // Adopt adds a call to those that other goroutines make: one has begun it.
 func (x *Executor) Adopt(c *Call) {
 	c.flight = len(x.dispatched)
-	x.dispatched, x.inFlight = append(x.dispatched, c), nil
+	x.dispatched = append(x.dispatched, c)
+	if x.inFlight != nil && !c.About.Revert {
+		x.inFlight[c.key()] = c
+	}
 }
 
 // Makes reports whether another goroutine is making a call.
@@ -189,7 +215,7 @@ func (x *Executor) remove(c *Call) {
 	x.dispatched[c.flight], moved.flight = moved, c.flight
 	x.dispatched[last] = nil
 	x.dispatched = x.dispatched[:last]
-	delete(x.inFlight, key{c.Node, c.Atom})
+	delete(x.inFlight, c.key())
 	if c.late != nil {
 		c.late.Stop()
 	}
@@ -210,11 +236,13 @@ func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 		x.giveUpAfter(c, x.Grace)
 		return
 	}
-	if abandoned {
-		x.queue, x.byKey = slices.DeleteFunc(x.queue, func(c *Call) bool { return c.Is(node, a) }), nil
-		return
-	}
-	if c := find(&x.byKey, x.queue, k); c != nil {
+	switch c := find(&x.byKey, x.queue, k); {
+	case c == nil:
+	case abandoned:
+		delete(x.byKey, k)
+		c.givenUp = true
+		x.trim()
+	default:
 		c.Missing = &atom.Failure{Atom: c.About.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
 	}
 }
@@ -225,8 +253,8 @@ func find(index *map[key]*Call, calls []*Call, k key) *Call {
 	if *index == nil {
 		*index = make(map[key]*Call, len(calls))
 		for _, c := range calls {
-			if !c.About.Revert {
-				(*index)[key{c.Node, c.Atom}] = c
+			if !c.About.Revert && !c.givenUp {
+				(*index)[c.key()] = c
 			}
 		}
 	}
