@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 var approvedBy = atom.NewKey[string]("approved_by")
@@ -25,7 +26,7 @@ func ExampleDeferrable() {
 		atom.As(approvedBy.Name()), atom.Deferrable(atom.Deferral{Deadline: 7 * 24 * time.Hour}))
 
 	ctx := context.Background()
-	store := storage.Memory() // a database, if it is to outlive the process
+	store := memstore.New() // a database, if it is to outlive the process
 	eng, err := engine.New(approve, engine.WithStore(store))
 	check(err)
 	_, err = eng.Run(ctx, "order-1", engine.Unload())

@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -87,7 +88,7 @@ func wantRun(t *testing.T, store storage.Store, id string, state states.Flow) {
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		post(t, store,
 			jobs.Job{ID: "good", Flow: "trip", Input: order{N: 1}},
 			jobs.Job{ID: "named", Flow: "trip", Run: "mine", Input: order{N: 1}},
@@ -134,7 +135,7 @@ func TestJobs(t *testing.T) {
 func TestLimitedJobs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		if err := store.SetLimit(t.Context(), storage.Limit{Flow: "trip", Runs: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestLimitedJobs(t *testing.T) {
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		var done [3]atomic.Int32
 		of := func(v int) flow.Node {
 			wait := func(ctx context.Context, _ int) error {
@@ -196,7 +197,7 @@ func TestVersions(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		first := storage.Memory()
+		first := memstore.New()
 		second := first.Join()
 		var calls atomic.Int32
 		catalog := func() *conductor.Catalog {
@@ -234,7 +235,7 @@ func TestTakeover(t *testing.T) {
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		var now, most atomic.Int32
 		for i := range 20 {
 			post(t, store, jobs.Job{ID: fmt.Sprint(i), Flow: "trip", Input: order{N: i}})
@@ -259,7 +260,7 @@ func TestSlots(t *testing.T) {
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		for _, text := range []string{"old", "new", "panic"} {
 			name := map[bool]string{true: "worse", false: "trip"}[text == "panic"]
 			if _, err := store.PutDefinition(t.Context(), storage.Definition{Hash: text, Name: name, Language: "toy/v1", Text: []byte(text)}); err != nil {
@@ -297,7 +298,7 @@ func TestDefinitions(t *testing.T) {
 func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}})
 		var panicked atomic.Bool
 		serve(t, store, conductor.NewCatalog().Add(1, trip("trip", nothing)), time.Hour,
@@ -317,7 +318,7 @@ func TestObserverPanics(t *testing.T) {
 // TestBadCatalog: what is wrong with a catalog is said before anything is served.
 func TestBadCatalog(t *testing.T) {
 	t.Parallel()
-	_, err := conductor.New(storage.Memory(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)))
+	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)))
 	for _, want := range []string{`version 0 of flow "a"; want 1 or more`, `version 1 of flow "b" is in the catalog twice`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
@@ -329,7 +330,7 @@ func TestBadCatalog(t *testing.T) {
 func TestForeignRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		for i := range 10 {
 			run := storage.Run{ID: fmt.Sprint("foreign-", i), Flow: "tour", Due: time.Now()}
 			if err := store.Create(t.Context(), run); err != nil {
@@ -350,7 +351,7 @@ func TestForeignRuns(t *testing.T) {
 func TestUndrivable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		for i := range 4 {
 			if err := store.Create(t.Context(), storage.Run{ID: fmt.Sprint("lame-", i), Flow: "trip", Due: time.Now()}); err != nil {
 				t.Fatal(err)

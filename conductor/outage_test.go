@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
@@ -38,7 +39,7 @@ func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		records := storage.Memory()
+		records := memstore.New()
 		store, down := flaky(records)
 		post(t, records,
 			jobs.Job{ID: "a", Flow: "trip", Input: order{}}, jobs.Job{ID: "b", Flow: "trip", Input: order{}, NotBefore: time.Now().Add(10 * time.Minute)})
@@ -78,7 +79,7 @@ func TestOneErrorOfStore(t *testing.T) {
 	const calls = 12 // that a job takes, and some more
 	for n := range calls {
 		synctest.Test(t, func(t *testing.T) {
-			records := storage.Memory()
+			records := memstore.New()
 			var made int
 			var failed storagetest.Call
 			store := storagetest.Faulty(records, func(c storagetest.Call) (f storagetest.Fault) {
@@ -106,7 +107,7 @@ func TestOneErrorOfStore(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, down := flaky(storage.Memory())
+		store, down := flaky(memstore.New())
 		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)))
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +156,7 @@ func TestReadyAsksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		slow := storagetest.Faulty(storage.Memory(), func(call storagetest.Call) (f storagetest.Fault) {
+		slow := storagetest.Faulty(memstore.New(), func(call storagetest.Call) (f storagetest.Fault) {
 			if call.Method == "Run" && call.Run == "ebb-ready" {
 				asked.Add(1)
 				f.Delay = time.Second

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A stuckStore cannot be written as long as it is stuck.
@@ -41,7 +42,7 @@ func (s *stuckStore) CheckWrite(ctx context.Context) error {
 func TestReadyWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &stuckStore{Store: storage.Memory()}
+		store := &stuckStore{Store: memstore.New()}
 		c, err := conductor.New(store, conductor.NewCatalog())
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,7 @@ func TestReadyWrites(t *testing.T) {
 func TestReadyMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		c, err := conductor.New(store, conductor.NewCatalog().Add(1, trip("trip", nothing)), conductor.WithEngine(engine.WithLimits(engine.Limits{Memory: 1})))
 		if err != nil {
 			t.Fatal(err)

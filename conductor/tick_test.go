@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestSchedules: conductors that serve together make one run for each tick, also
@@ -19,7 +20,7 @@ import (
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		var mu sync.Mutex
 		calls := 0
 		catalog := func() *conductor.Catalog {

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // versioned is a Go grower that says in all its answers which version it is: two
@@ -88,7 +89,7 @@ func TestAlteredGrower(t *testing.T) {
 func alters(t *testing.T, left int, fails bool) bool {
 	t.Helper()
 	w := &world{}
-	store := storage.Memory()
+	store := memstore.New()
 	first := newEngine(t, flow.Growing("f", versioned{"1", fails}), engine.WithStore(&mortal{store, left}), engine.WithTasks(w))
 	_, err := first.Run(t.Context(), "r")
 	if !errors.Is(err, errDied) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A heedless language makes one task. Then it computes, whatever is wanted of the run,
@@ -79,7 +80,7 @@ func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				var log syncBuffer
-				s, lang := storage.Memory(), newHeedless(t, loud)
+				s, lang := memstore.New(), newHeedless(t, loud)
 				eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0),
 					engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error})))
 				requests[how](t, eng, s, lang.began)
@@ -96,7 +97,7 @@ func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 // as one that timed out, and its task is undone.
 func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
 	t.Parallel()
-	s, heedless, stage := storage.Memory(), newHeedless(t, false), &stage{}
+	s, heedless, stage := memstore.New(), newHeedless(t, false), &stage{}
 	timed := lang(func(ask *flow.Ask) flow.Growth {
 		g := heedless.Grow(ask)
 		if ask.Cause.Kind == flow.Begin {
@@ -127,7 +128,7 @@ func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 			<-released
 			return done("at last")
 		})
-		s := storage.Memory()
+		s := memstore.New()
 		eng := newEngine(t, flow.Growing("f", slow), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -163,7 +164,7 @@ func (heedlessRetry) Next(atom.History, atom.Values) (atom.Value, error) { retur
 // TestHeedlessRetryIsGivenUp cancels a run whose retry controller never decides.
 func TestHeedlessRetryIsGivenUp(t *testing.T) {
 	t.Parallel()
-	s, lang := storage.Memory(), newHeedless(t, false)
+	s, lang := memstore.New(), newHeedless(t, false)
 	stage := &stage{do: script{"b": func(context.Context, int) error { return errors.New("no") }}}
 	eng := newEngine(t, flow.Linear("f", stage.atom("a"), stage.atom("b")).WithRetry(atom.Retry("retry", heedlessRetry{lang})), engine.WithStore(s), engine.WithGrace(0))
 	requests["cancel"](t, eng, s, lang.began)

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -134,7 +134,7 @@ func BenchmarkLoop(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(m.Flow(), engine.WithStore(store))
 	if err != nil {
 		b.Fatal(err)

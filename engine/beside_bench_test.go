@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A shape is which tasks of a flow need which others, by number.
@@ -102,7 +102,7 @@ func BenchmarkBesideBare(b *testing.B) {
 // at least a twentieth of a second.
 func beside(b *testing.B, f flow.Node, needs [][]int) {
 	b.Helper()
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(f, engine.WithStore(store), seed("id"), seed("count"), seed("paid"))
 	if err != nil {
 		b.Fatal(err)

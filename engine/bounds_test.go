@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // boundedASL does something that can be undone, computes, forks, and catches whatever
@@ -96,7 +97,7 @@ func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy e
 	t.Helper()
 	w = &world{}
 	synctest.Test(t, func(t *testing.T) {
-		records := storage.Memory()
+		records := memstore.New()
 		for i := 0; ; i++ {
 			process := records.Join()
 			var store storage.Store = process

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // reports is a language whose one task is ended by its token, and tried again as
@@ -58,7 +59,7 @@ func (says) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom
 // does not, and looks at each time that the run waits.
 func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits func(storage.Store)) *engine.Result {
 	t.Helper()
-	records := storage.Memory()
+	records := memstore.New()
 	for n := 1; n < 1000; n++ {
 		store := &crashingStore{Store: records.Join(), death: death{commit: (n + 1) / 2, after: n%2 == 0}}
 		res, err := build(store).Run(t.Context(), "r", engine.Unload())

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // parts lets a stage act as the tasks of a language.
@@ -208,7 +209,7 @@ func TestUndoGrowingFurther(t *testing.T) {
 	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
 		for die, died := 0, true; died; die++ {
 			s := &stage{}
-			memory := storage.Memory()
+			memory := memstore.New()
 			on := func(store storage.Store) *engine.Engine {
 				return newEngine(t, m.Flow(), engine.WithTasks(parts{s}), engine.WithStore(store), engine.WithCheckpoints(policy))
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // manners are the ways to run a flow that must not make a difference.
@@ -325,7 +326,7 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 		root := flow.Linear("f", s.atom("a"), s.atom("b"), flow.Unordered("u", s.atom("c"), s.atom("d")), s.atom("e"))
 		return newEngine(t, root, engine.WithParallelism(1), engine.WithCheckpoints(policy), engine.WithStore(store))
 	}
-	store := storage.Memory()
+	store := memstore.New()
 	if _, err := on(store).Run(t.Context(), "r"); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // slack is what a request may take on top of a second. The tests of this package run
@@ -120,7 +121,7 @@ func TestComputingProperty(t *testing.T) {
 // how long that took beyond what calls were waited for, and false when the run had ended
 // before.
 func interrupted(t *testing.T, rt *rapid.T, f computingFlow) (took time.Duration, ok bool) {
-	s, w := storage.Memory(), newComputingWorld()
+	s, w := memstore.New(), newComputingWorld()
 	defer w.release()
 	eng := newEngine(t, f.build(t), engine.WithStore(s), engine.WithTasks(w), engine.WithGrace(propertyGrace))
 	drive := func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // computingFlows returns machines that never wait for anything.
@@ -66,7 +67,7 @@ func TestComputingRunHears(t *testing.T) {
 			}
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				s := storage.Memory()
+				s := memstore.New()
 				began := make(chan struct{}, 1)
 				eng, err := engine.New(root, engine.WithStore(watched{s, began}))
 				if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestConformanceASL replays executions recorded on AWS through the engine, in
@@ -33,7 +34,7 @@ func TestConformanceASL(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(time.Until(record.Clock)) // virtual
-			report := record.Compare(replay(t, record, record.ExecutionName, storage.Memory()))
+			report := record.Compare(replay(t, record, record.ExecutionName, memstore.New()))
 			for _, tally := range tallies {
 				tally.Add(record, report)
 			}

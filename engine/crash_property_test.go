@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestCrashProperty lets random flows die at random commits, before or after
@@ -105,9 +106,9 @@ type place interface {
 	died(storage.Store) error
 }
 
-type memoryPlace struct{ records *storage.MemoryStore }
+type memoryPlace struct{ records *memstore.Store }
 
-func inMemory() place { return memoryPlace{storage.Memory()} }
+func inMemory() place { return memoryPlace{memstore.New()} }
 
 func (p memoryPlace) open(context.Context) (storage.Store, error) { return p.records.Join(), nil }
 func (p memoryPlace) died(s storage.Store) error                  { return s.Close() } // which is how the others learn of it

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // mortal is a store whose process dies when so many commits were made: later
@@ -218,7 +219,7 @@ func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoi
 func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f faultyStores) (end ending) {
 	t.Helper()
 	w := &world{}
-	records := storage.Memory()
+	records := memstore.New()
 	for i := 0; ; i++ {
 		process := records.Join()
 		var store storage.Store = process

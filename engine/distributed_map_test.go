@@ -24,6 +24,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // inventory is a folder with a CSV file of so many lines behind its header.
@@ -75,7 +76,7 @@ const crashLines = 5
 
 func crashMap(t *testing.T, fields string, gap int) {
 	t.Helper()
-	store, machine, done := storage.Memory(), eachThing(t, fields, doThing), &tally{}
+	store, machine, done := memstore.New(), eachThing(t, fields, doThing), &tally{}
 	dir := inventory(t, crashLines)
 	registry := &enginetasks.Registry{}
 	registry.AddBucket("stock", enginetasks.Folder(dir))
@@ -248,7 +249,7 @@ func TestDistributedMapUndone(t *testing.T) {
 func TestDistributedMapSuspended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store, done := storage.Memory(), &tally{}
+		store, done := memstore.New(), &tally{}
 		registry := &enginetasks.Registry{}
 		registry.AddBucket("stock", enginetasks.Folder(inventory(t, crashLines)))
 		registry.Add("local:do", slow{done})
@@ -416,7 +417,7 @@ func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
 func TestDistributedMapSharesInputs(t *testing.T) {
 	t.Parallel()
 	const lines, size = 300, 10_000
-	store := storage.Memory()
+	store := memstore.New()
 	registry := &enginetasks.Registry{}
 	registry.AddBucket("stock", enginetasks.Folder(inventory(t, lines)))
 	machine := eachThing(t, `"ItemSelector": {"all.$": "$.all"}, "ResultPath": null,`, `"Do": {"Type": "Pass", "Result": 1, "End": true}`)

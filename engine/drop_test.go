@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestDrop lets a language give up nodes that it no longer wants.
@@ -157,7 +158,7 @@ func TestDroppedSubflowSurvives(t *testing.T) {
 				if got := fmt.Sprint(slices.Sorted(maps.Keys(l.booked))); got != want {
 					t.Errorf("left are %s; want %s", got, want)
 				}
-				store := records.(*storage.MemoryStore).Join()
+				store := records.(*memstore.Store).Join()
 				_, err := build(&crashingStore{Store: store}).Command(t.Context(), "r", engine.Cancel(""))
 				reverted(t, err)
 				if len(l.booked) > 0 {

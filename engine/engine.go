@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
@@ -90,7 +91,7 @@ func newEngine(opts []Option) (*Engine, error) {
 	e.memory.log, e.memory.used = e.log, memorybudget.Used
 	e.memory.watch.Budget = memoryBudget(e.limits.Memory)
 	if e.store == nil {
-		e.store = storage.Memory()
+		e.store = memstore.New()
 	}
 	e.calls.Log, e.calls.Store, e.calls.GivenUp = e.log, e.store, &e.givenUp
 	plans, err := e.held.compile(e)

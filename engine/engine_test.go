@@ -20,6 +20,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
@@ -163,7 +164,7 @@ func TestRetryWaits(t *testing.T) {
 			return struct{}{}, errors.New("no")
 		})
 		f := flow.Linear("f", failing).WithRetry(atom.Times(3, atom.Exponential(time.Minute, time.Hour)))
-		records := storage.Memory()
+		records := memstore.New()
 		process := records.Join()
 		ctx, stop := context.WithTimeout(t.Context(), 90*time.Second)
 		defer stop()
@@ -193,7 +194,7 @@ func TestRetryWaits(t *testing.T) {
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		var eng *engine.Engine
 		f := func() flow.Node {
 			return flow.Linear("f",
@@ -245,7 +246,7 @@ func TestOneOwner(t *testing.T) {
 
 func TestChangedFlow(t *testing.T) {
 	t.Parallel()
-	store := storage.Memory()
+	store := memstore.New()
 	f := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 	for i, node := range []flow.Node{flow.Linear("f", f), flow.Linear("f", f, f.Renamed("b"))} {
 		eng, err := engine.New(node, engine.WithStore(store))
@@ -263,7 +264,7 @@ func TestChangedFlow(t *testing.T) {
 func TestBrokenStoreIsNotAsked(t *testing.T) {
 	t.Parallel()
 	commits := 0
-	store := storagetest.Faulty(storage.Memory(), func(c storagetest.Call) storagetest.Fault {
+	store := storagetest.Faulty(memstore.New(), func(c storagetest.Call) storagetest.Fault {
 		if c.Method != "Commit" {
 			return storagetest.Fault{}
 		}
@@ -289,7 +290,7 @@ func TestBrokenStoreIsNotAsked(t *testing.T) {
 func TestStoreErrorIsNoFailure(t *testing.T) {
 	t.Parallel()
 	w := &world{}
-	records := storage.Memory()
+	records := memstore.New()
 	process := records.Join()
 	eng, err := engine.New(flow.Linear("f", w.task("a", nil), w.task("b", nil)), engine.WithStore(&mortal{process, 1}))
 	if err != nil {
@@ -316,7 +317,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
-			store := storage.Memory()
+			store := memstore.New()
 			calls := 0
 			f := atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
 				if calls++; calls == 1 {
@@ -395,7 +396,7 @@ func TestParallelismOfGrowingFlows(t *testing.T) {
 // allocation, as nothing is made for what it does not use.
 func TestTaskAllocatesLittle(t *testing.T) { //nolint:paralleltest // counts the process's allocations
 	const n = 1024
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(flow.Linear("f", tasks(n, false)...), engine.WithStore(store))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 func step(name string) *atom.Atom {
@@ -76,7 +77,7 @@ func ExampleEngine_Steps() {
 // stoppedAfterA returns a store with a run of the flow a, b that was suspended
 // after a.
 func stoppedAfterA(ctx context.Context) storage.Store {
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(flow.Linear("f", step("a"), step("b")), engine.WithStore(store))
 	if err != nil {
 		panic(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // machines is a catalog of state machines by name.
@@ -243,7 +244,7 @@ func TestStartExecutionCrash(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records := storage.Memory()
+			records := memstore.New()
 			catalog := machines(t, map[string]string{"pack": packing})
 			for {
 				ctx, cancel := context.WithCancel(t.Context())

@@ -20,6 +20,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata; read the diff")
@@ -98,7 +99,7 @@ func TestExplain(t *testing.T) {
 			})
 		})
 	}
-	if _, err := engine.Explain(t.Context(), storage.Memory(), "r"); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := engine.Explain(t.Context(), memstore.New(), "r"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("no run: %v", err)
 	}
 }

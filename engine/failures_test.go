@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestLongFailures lets flows fail with texts of megabytes: each text is cut off wherever
@@ -41,7 +42,7 @@ func TestLongFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := storage.Memory()
+			store := memstore.New()
 			res, _ := newEngine(t, c.node, engine.WithStore(store)).Run(t.Context(), "r", engine.Input(atom.FromJSON([]byte(`{}`))))
 			f := res.Run.Failure
 			if len(f.Code) > c.code || len(f.Code) < c.code-4 || len(f.Message) > atom.MaxFailureText+3 || len(f.Details) > atom.MaxFailureDetails {

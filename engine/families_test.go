@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // forking is a machine that starts itself twice, and catches whatever that fails with.
@@ -33,7 +34,7 @@ const forkingSM4C = `{"name": "pack", "version": "1",
 // many were driven. The process dies after so many commits, each time.
 func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.Limits, death int64) (runs []storage.Run) {
 	t.Helper()
-	records := storage.Memory()
+	records := memstore.New()
 	for tries := 0; ; tries++ {
 		if tries > 2000 {
 			t.Fatal("no end")

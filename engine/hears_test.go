@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestLongUndoHears stops and suspends runs that undo thousands of tasks, each in no
@@ -22,7 +23,7 @@ func TestLongUndoHears(t *testing.T) {
 	for how, want := range map[string]error{"stop": engine.ErrStopped, "suspend engine": engine.ErrSuspended, "suspend": engine.ErrSuspended} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			s := storage.Memory()
+			s := memstore.New()
 			many := lang(func(ask *flow.Ask) flow.Growth {
 				n := 0
 				if ask.Memory != nil {
@@ -91,7 +92,7 @@ func TestCatchingUpHears(t *testing.T) { //nolint:gocognit // the language is on
 	for how, want := range map[string]error{"stop": engine.ErrStopped, "suspend engine": engine.ErrSuspended} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			s := storage.Memory()
+			s := memstore.New()
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			var eng *engine.Engine
@@ -168,7 +169,7 @@ func TestLoadHears(t *testing.T) {
 			return done(ask.Index)
 		}
 	})
-	s := storage.Memory()
+	s := memstore.New()
 	if _, err := newEngine(t, flow.Growing("f", forks), engine.WithStore(s)).Run(t.Context(), "run", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestManyWaitingCallsAreCancelled(t *testing.T) {
 		}
 		return g
 	})
-	s := storage.Memory()
+	s := memstore.New()
 	eng := newEngine(t, flow.Growing("f", many), engine.WithStore(s), engine.WithTasks(waitsUntilCancelled{began}))
 	var asked time.Time
 	err := driven(t, func(ctx context.Context) error { _, err := eng.Run(ctx, "run"); return err }, func(context.CancelFunc) {

@@ -21,6 +21,7 @@ import (
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -208,7 +209,7 @@ func meetOften(t *testing.T, times int, in func(*testing.T, *meeting) *report) {
 }
 
 func meetInMemory(t *testing.T, m *meeting) *report {
-	s := storage.Memory()
+	s := memstore.New()
 	return m.hold(t, s, func() storage.Store { return s.Join() }, 0)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // noticed tells when the language is asked.
@@ -75,7 +75,7 @@ func TestSlowAnswerIsInterrupted(t *testing.T) {
 		for _, how := range []string{"cancel", "suspend", "suspend engine", "stop", "drain"} {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				s := storage.Memory()
+				s := memstore.New()
 				began := make(chan struct{}, 1)
 				eng, err := engine.New(flow.Growing(name, noticed{lang, began}), engine.WithStore(s))
 				if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // jobOf returns the job "j", which wants the run "r".
@@ -50,7 +51,7 @@ func TestJobEndsWithRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := storage.Memory()
+			store := memstore.New()
 			if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "r"}); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +84,7 @@ func TestJobEndsWithRun(t *testing.T) {
 func TestHeldRunKeepsJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		if err := store.PostJob(t.Context(), storage.Job{ID: "j", Run: "r"}); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestServeAsksWhenAnythingMoved(t *testing.T) {
 func TestSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Second); return nil }}}
 		left, most := 10, 0
 		eng := newEngine(t, flow.Linear("f", s.atom("a")), engine.WithStore(store))

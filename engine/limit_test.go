@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -27,7 +28,7 @@ import (
 func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store)) {
 	t.Run("memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			records := storage.Memory()
+			records := memstore.New()
 			test(t, func() storage.Store { return records.Join() })
 		})
 	})

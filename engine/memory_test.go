@@ -21,6 +21,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -67,7 +68,7 @@ func TestMemoryBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const budget = 2000 * engine.OpenSize // a third of it is for 666 atoms
-		store := storage.Memory()
+		store := memstore.New()
 		var used atomic.Int64
 		var log bytes.Buffer
 		eng := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: budget}),

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // tells is a language that sends so many messages to each of two targets, and
@@ -106,7 +107,7 @@ func TestOutboxSurvives(t *testing.T) { //nolint:gocognit,tparallel // each mess
 // TestOutbox sends what runs tell others: in order, and again when it fails.
 func TestOutbox(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		store := storage.Memory()
+		store := memstore.New()
 		if _, err := newEngine(t, flow.Growing("f", tells(2)), append(opts, engine.WithStore(store))...).Run(t.Context(), "r"); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // purchase is what the tasks below are about: the fields of a struct are the symbols.
@@ -121,7 +122,7 @@ var arguments = shown{
 	},
 	"inputs": func(t *testing.T, s *stage) { // kept with the run; they beat every provider
 		x := atom.NewKey[string]("x")
-		store := storage.Memory()
+		store := memstore.New()
 		eng := newEngine(t, flow.Linear("f", s.atom("a", atom.Provides("x")), s.show("b", atom.Requires("x"))), engine.WithInputs(x), engine.WithStore(store))
 		if _, err := eng.Run(t.Context(), "r", engine.With(x, "given")); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // patterns are how atoms are arranged.
@@ -83,7 +84,7 @@ var patterns = shown{
 		wantActs(t, s, "b", "c", "a", "d", "undo d failed", "undo b done", "undo c done", "undo a done")
 	},
 	"definition as data": func(t *testing.T, _ *stage) { // and the run ends on the text it was begun on
-		store := storage.Memory()
+		store := memstore.New()
 		def, err := store.PutDefinition(t.Context(), storage.Definition{Hash: "1a2b", Name: "m", Language: "asl", Text: []byte(machine)})
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // resting is how runs are driven, come to rest and go on.
@@ -114,7 +115,7 @@ var resting = shown{
 		wantActs(t, s, "a", "b", "undo b failed", "undo a done", "a", "b")
 	},
 	"one owner": func(t *testing.T, s *stage) { // of this process or another
-		store := storage.Memory()
+		store := memstore.New()
 		eng := newEngine(t, s.atom("a"), engine.WithStore(store))
 		s.do = script{"a": func(ctx context.Context, _ int) error {
 			_, err := newEngine(t, s.atom("a"), engine.WithStore(store.Join())).Run(ctx, "r")
@@ -128,7 +129,7 @@ var resting = shown{
 		}
 	},
 	"records": func(t *testing.T, s *stage) {
-		store := storage.Memory()
+		store := memstore.New()
 		play(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithStore(store))
 		wantStates(t, store, "r", "a SUCCESS", "b SUCCESS")
 		run, err := store.Run(t.Context(), "r")
@@ -142,7 +143,7 @@ var resting = shown{
 		}
 	},
 	"search": func(t *testing.T, s *stage) { // by flow, state and labels, page by page; the atoms are loaded when asked for
-		store := storage.Memory()
+		store := memstore.New()
 		eng := newEngine(t, s.atom("a"), engine.WithStore(store))
 		for _, id := range []string{"one", "two", "three"} {
 			if _, err := eng.Run(t.Context(), id, engine.Labels(map[string]string{"for": "parity"})); err != nil {
@@ -170,19 +171,19 @@ var resting = shown{
 		}
 	},
 	"purge": func(t *testing.T, s *stage) {
-		store := storage.Memory()
+		store := memstore.New()
 		play(t, s.atom("a"), engine.WithStore(store))
 		if n, err := store.Purge(t.Context(), "r"); n != 1 || err != nil {
 			t.Errorf("purged %d, %v", n, err)
 		}
 	},
 	"store that fails in passing": func(t *testing.T, s *stage) {
-		store := &asleep{Store: storage.Memory()}
+		store := &asleep{Store: memstore.New()}
 		play(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithStore(store))
 		wantActs(t, s, "a", "b")
 	},
 	"resume after a crash": func(t *testing.T, s *stage) { // what was recorded as done is not done again
-		store := storage.Memory()
+		store := memstore.New()
 		root := flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c"))
 		if _, err := newEngine(t, root, engine.WithStore(enginetest.DieAt(store.Join(), 2))).Run(t.Context(), "r"); !errors.Is(err, storage.ErrClosed) {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ var resting = shown{
 		wantActs(t, s, "b", "c")
 	},
 	"history of a retry after a crash": func(t *testing.T, s *stage) { // TaskFlow hands out a used value again
-		store := storage.Memory()
+		store := memstore.New()
 		build := func() flow.Node {
 			return flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(providing("host", atom.ForEach("one", "two", "three")))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // tried returns a flow of a, and b which fails at its first two calls, with a
@@ -91,7 +92,7 @@ var retries = shown{
 		wantActs(t, s, "a", "undo a failed", "a", "undo a failed", "a", "undo a failed")
 	},
 	"history": func(t *testing.T, s *stage) { // is stored as it was, and survives the process
-		store := storage.Memory()
+		store := memstore.New()
 		eng := newEngine(t, s.tried(atom.Times(3, atom.Backoff{})), engine.WithStore(store))
 		if _, err := eng.Run(t.Context(), "r"); err != nil {
 			t.Fatal(err)
@@ -207,7 +208,7 @@ var badEnds = shown{
 		wantActs(t, s, "b", "c", "undo b failed", "undo c failed", "because b", "because c")
 	},
 	"failure": func(t *testing.T, _ *stage) { // code, cause, attempt, stack of a panic; the same after the store
-		store := storage.Memory()
+		store := memstore.New()
 		bang := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { panic("bang") })
 		_, err := newEngine(t, bang, engine.WithStore(store)).Run(t.Context(), "r")
 		live := failed(t, err).Failures[0]

@@ -18,13 +18,13 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // watching is how one sees what happens.
 var watching = shown{
 	"progress": func(t *testing.T, s *stage) { // kept with the run, with what the task says of it
-		store := storage.Memory()
+		store := memstore.New()
 		a := atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
 			atom.Progress(ctx, 0.5, map[string]int{"copied": 7})
 			return struct{}{}, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // counted is a store that counts commits.
@@ -64,7 +65,7 @@ func TestProgress(t *testing.T) {
 }
 
 func testProgress(t *testing.T, parallel int) {
-	store := &counted{Store: storage.Memory()}
+	store := &counted{Store: memstore.New()}
 	check := func(want float64, details string) {
 		t.Helper()
 		if a := stored(t, store, "a"); a.Progress != want || a.Details.String() != details {
@@ -127,7 +128,7 @@ func TestProgressOfGrownAtoms(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(reportingTasks{t, store}))
 		if err != nil {
 			t.Fatal(err)
@@ -173,7 +174,7 @@ func TestProgressComesLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var late sync.WaitGroup
-		store := storage.Memory()
+		store := memstore.New()
 		work := func(ctx context.Context) error {
 			late.Go(func() {
 				time.Sleep(time.Minute)
@@ -201,7 +202,7 @@ func TestProgressComesLate(t *testing.T) {
 func TestProgressSurvives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		records := storage.Memory()
+		records := memstore.New()
 		process := records.Join()
 		dying := func(ctx context.Context) error {
 			atom.Progress(ctx, 0.5, "half")
@@ -257,7 +258,7 @@ func TestAttemptTimes(t *testing.T) {
 		}
 		undo := func(context.Context) error { time.Sleep(time.Second); return nil }
 		var told []string
-		store := storage.Memory()
+		store := memstore.New()
 		eng, err := engine.New(flow.Linear("f", reporting("a", work, undo)).WithRetry(atom.Times(3, atom.Constant(time.Hour))),
 			engine.WithStore(store), engine.WithObserver(func(ev engine.Event) {
 				if ev.Path == "a" && ev.Duration > 0 {
@@ -287,7 +288,7 @@ func TestAttemptTimesInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		store := storage.Memory()
+		store := memstore.New()
 		minutes := func(n int) func(context.Context) error {
 			return func(context.Context) error { time.Sleep(time.Duration(n) * time.Minute); return nil }
 		}
@@ -314,7 +315,7 @@ func TestAttemptTimesInTurn(t *testing.T) {
 func TestAttemptTimesOfReverts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		began := time.Now()
 		tries := 0
 		fails := atom.Untyped("a", func(context.Context, atom.Values) (any, error) { return nil, errors.New("no") },

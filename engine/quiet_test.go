@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -38,9 +39,9 @@ func TestNoHistory(t *testing.T) {
 		lines bool
 		seen  bool
 	}{
-		{storage.Memory(), nil, true, false},
-		{storage.Memory(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, false},
-		{storage.Memory(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, true},
+		{memstore.New(), nil, true, false},
+		{memstore.New(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, false},
+		{memstore.New(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, true},
 		{onDisk(), []engine.Option{engine.WithCheckpoints(engine.NoHistory)}, false, false},
 	} {
 		told := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
@@ -23,7 +23,7 @@ func TestGivenBackLater(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var down atomic.Bool
-			records := storage.Memory()
+			records := memstore.New()
 			store := storagetest.Faulty(records, func(storagetest.Call) storagetest.Fault {
 				if down.Load() {
 					return storagetest.Fault{Err: errors.New("connection refused")}

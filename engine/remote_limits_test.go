@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // limited is a flow of one task for workers, who has so long to be found and so long
@@ -118,7 +119,7 @@ func undertaken(t *testing.T, eng *engine.Engine, at []time.Duration) (why []*at
 // before and after a worker has taken its work, which is what wakes it.
 func TestRemoteLimitsUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		store := storage.Memory()
+		store := memstore.New()
 		eng := newEngine(t, limited(time.Hour, 5*time.Second, 0), append(opts, engine.WithStore(store))...)
 		serving, stop := context.WithCancel(t.Context())
 		served := make(chan error)

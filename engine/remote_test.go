@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 type reservation struct {
@@ -111,7 +112,7 @@ func TestRemoteBadResult(t *testing.T) {
 // is found again where it was, by the process that takes it up.
 func TestRemoteUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		store := storage.Memory()
+		store := memstore.New()
 		opts = append(opts, engine.WithStore(store), engine.WithInputs(atom.NewKey[string]("city")))
 		drive := func() error {
 			_, err := newEngine(t, booked(), opts...).Run(t.Context(), "r", engine.With(atom.NewKey[string]("city"), "Rome"), engine.Unload())
@@ -258,7 +259,7 @@ func TestRemoteSuspended(t *testing.T) {
 					t.Fatal(err)
 				}
 				for kind, root := range map[string]flow.Node{"Go": booked(), "ASL": m.Flow()} {
-					testRemoteSuspended(t, kind, late, root, append(opts, engine.WithInputs(engine.AnyInput), engine.WithTasks(registry{}), engine.WithStore(storage.Memory()))...)
+					testRemoteSuspended(t, kind, late, root, append(opts, engine.WithInputs(engine.AnyInput), engine.WithTasks(registry{}), engine.WithStore(memstore.New()))...)
 				}
 			})
 		})

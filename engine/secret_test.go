@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestSecretsAreMasked runs a flow with a secret in its input, in a member of a
@@ -50,7 +50,7 @@ func TestSecretsAreMasked(t *testing.T) {
 
 	var logs bytes.Buffer
 	var told []string
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(flow.Linear("f", login, sign, fail), engine.WithStore(store), engine.With(atom.NewKey[string]("password"), secret),
 		engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &logs, Level: hclog.Trace})),
 		engine.WithObserver(func(ev engine.Event) { told = append(told, fmt.Sprintf("%+v %s %s", ev, ev.Result, ev.Details)) }))

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 const twoEvents = `{"name": "m", "version": "1", "events": [{"name": "first"}, {"name": "second"}, {"name": "out"}],
@@ -48,7 +49,7 @@ func TestEventIsOneCommit(t *testing.T) {
 
 func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 	t.Helper()
-	records := storage.Memory()
+	records := memstore.New()
 	ctx := t.Context()
 	for process := 0; ; process++ {
 		d := &crashingStore{Store: records.Join()}

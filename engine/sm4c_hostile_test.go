@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/sm4c"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestHostileExpressions runs machines whose expressions would take all memory or
@@ -16,7 +16,7 @@ import (
 // and the other is not disturbed.
 func TestHostileExpressions(t *testing.T) {
 	t.Parallel()
-	store := storage.Memory()
+	store := memstore.New()
 	flows := machineFlows{}
 	for name, program := range map[string]string{
 		"range":      `[range(1e12)]`,

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A conduct is what a run does beside others.
@@ -35,7 +36,7 @@ const maxDeaths = 6 + 1 + storage.ProofAlone*engine.DefaultMaxLost
 // A colony is some processes, each of which is started anew when it has died.
 type colony struct {
 	t       *testing.T
-	records *storage.MemoryStore
+	records *memstore.Store
 	runs    map[string]conduct
 	deaths  atomic.Int64
 	begin   func(run string) []engine.RunOption // may be nil
@@ -70,7 +71,7 @@ func (c *colony) steps(p *process) flow.Node {
 
 // A process serves until it dies.
 type process struct {
-	store *storage.MemoryStore
+	store *memstore.Store
 	kill  context.CancelFunc
 }
 
@@ -94,7 +95,7 @@ func (c *colony) live(ctx context.Context) {
 
 // hasty is the store of a process that some runs kill before they have stored anything.
 type hasty struct {
-	*storage.MemoryStore
+	*memstore.Store
 
 	c *colony
 	p *process
@@ -106,7 +107,7 @@ func (s hasty) Commit(ctx context.Context, claim storage.Claim, cp *storage.Chec
 		s.Die()
 		s.p.kill()
 	}
-	return s.MemoryStore.Commit(ctx, claim, cp)
+	return s.Store.Commit(ctx, claim, cp)
 }
 
 // play lets processes serve runs until all have ended or were set aside, for a day at most.
@@ -198,7 +199,7 @@ func TestKillersAmongInnocents(t *testing.T) {
 		processes := rapid.IntRange(1, 3).Draw(rt, "processes")
 		var wrong error
 		synctest.Test(t, func(t *testing.T) {
-			c.t, c.records = t, storage.Memory()
+			c.t, c.records = t, memstore.New()
 			c.play(processes)
 			wrong = c.judge()
 		})
@@ -213,7 +214,7 @@ func TestKillersAmongInnocents(t *testing.T) {
 func TestKillerIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := &colony{t: t, records: storage.Memory(), runs: map[string]conduct{"killer": {Kills: true, Step: 1, Takes: time.Second}}}
+		c := &colony{t: t, records: memstore.New(), runs: map[string]conduct{"killer": {Kills: true, Step: 1, Takes: time.Second}}}
 		for i := range 10 {
 			c.runs[fmt.Sprintf("innocent%d", i)] = conduct{Takes: time.Minute}
 		}

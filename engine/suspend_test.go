@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestSuspendOwned suspends a run that somebody else drives, and returns when it
@@ -52,7 +53,7 @@ func TestSuspendOwned(t *testing.T) {
 // atom: at once, and the atom is gone on with when the run is.
 func TestSuspendUnowned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		dead := storage.Memory()
+		dead := memstore.New()
 		next := dead.Join()
 		s := &stage{do: script{"a": func(ctx context.Context, n int) error {
 			if n == 1 {
@@ -122,7 +123,7 @@ func TestHoldWaits(t *testing.T) {
 // applied the command: the sender's engine then drives the run.
 func TestCommandOutlivesOwner(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		store := storage.Memory()
+		store := memstore.New()
 		next := store.Join()
 		dead := make(chan struct{})
 		s := &stage{do: script{"b": func(context.Context, int) error { <-dead; return nil }}}

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A player plays a recorded case through engine and store. Its interrupts
@@ -65,7 +66,7 @@ func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Opt
 	if rec.Case.Options.NeverResolve {
 		opts = append(opts, engine.NeverResolve())
 	}
-	records := storage.Memory()
+	records := memstore.New()
 	return &player{
 		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), executed: map[string]bool{},
 		records: records, join: func() storage.Store { return records.Join() },

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
@@ -143,7 +144,7 @@ func (forgetful) Forgetful() {}
 func TestTriesAnywhere(t *testing.T) {
 	records := map[string]func() (process func() storage.Store){
 		"memory": func() func() storage.Store {
-			m := storage.Memory()
+			m := memstore.New()
 			return func() storage.Store { return m.Join() }
 		},
 		"sqlite": func() func() storage.Store {
@@ -226,7 +227,7 @@ func triedAnywhere(t *testing.T, rt *rapid.T, process func() storage.Store) {
 // retry wants to see: the run stops where it is, and the next process ends it.
 func TestTriesUnread(t *testing.T) {
 	t.Parallel()
-	m := storage.Memory()
+	m := memstore.New()
 	root := polls(50, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
 	for _, store := range []storage.Store{
 		&mortal{m.Join(), 100},
@@ -249,7 +250,7 @@ func TestTriesUnread(t *testing.T) {
 // Ebb left them when there was no other place for them.
 func TestTriesOfOlder(t *testing.T) {
 	t.Parallel()
-	m := storage.Memory()
+	m := memstore.New()
 	root := polls(60, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
 	process := m.Join()
 	_, err := newEngine(t, root, engine.WithStore(&mortal{process, 100})).Run(t.Context(), "r")

@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // half runs a flow until its atom b has ended, and returns the store.
@@ -100,7 +101,7 @@ func TestEarlierFlow(t *testing.T) {
 func TestFlows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, store := &stage{}, storage.Memory()
+		s, store := &stage{}, memstore.New()
 		build := func(name string, atoms ...string) flow.Node {
 			f := flow.Linear(name)
 			for _, a := range atoms {

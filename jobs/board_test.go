@@ -9,14 +9,14 @@ import (
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func inMemory(_ *testing.T, policy jobs.Policy) (one, other *jobs.Board) {
-	records := storage.Memory()
+	records := memstore.New()
 	return jobs.New(records, policy), jobs.New(records.Join(), policy)
 }
 

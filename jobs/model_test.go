@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // policy is one whose times are whole seconds, as those of the model's clock.
@@ -176,7 +177,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			records := storage.Memory()
+			records := memstore.New()
 			m := &model{jobs: map[string]*modelJob{}}
 			for _, s := range []storage.Store{records, records.Join(), records.Join()} {
 				m.boards = append(m.boards, jobs.New(s, policy))

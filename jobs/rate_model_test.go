@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestRateModel: whoever claims and whenever, claimants get all that their rates
@@ -18,7 +19,7 @@ func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			records := storage.Memory()
+			records := memstore.New()
 			boards := []*jobs.Board{jobs.New(records, jobs.Policy{Lease: 1000 * time.Hour}), jobs.New(records.Join(), jobs.Policy{Lease: 1000 * time.Hour})}
 			flows := []string{"f", "g"}
 			rates := map[string]storage.Limit{}

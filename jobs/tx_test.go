@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/jobs"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -109,7 +109,7 @@ func TestPostTx(t *testing.T) {
 	}
 }
 
-func inMemoryBoard() *jobs.Board { return jobs.New(storage.Memory(), jobs.Policy{}) }
+func inMemoryBoard() *jobs.Board { return jobs.New(memstore.New(), jobs.Policy{}) }
 
 // TestPostInTask: a task posts a job in the transaction that records that it did.
 func TestPostInTask(t *testing.T) {

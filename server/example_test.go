@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/workers"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/worker"
 )
 
@@ -21,7 +21,7 @@ import (
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	store := storage.Memory()
+	store := memstore.New()
 	shop := flow.Linear("shop", atom.Remote[struct{}, string]("charge", "charge", atom.As("receipt")))
 	c, err := conductor.New(store, conductor.NewCatalog().Add(1, shop))
 	if err != nil {

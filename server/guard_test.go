@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
@@ -33,7 +33,7 @@ func TestReadinessSaysNoMore(t *testing.T) {
 	if err := os.WriteFile(file, []byte("me "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	down := storagetest.Faulty(storage.Memory(), func(storagetest.Call) storagetest.Fault {
+	down := storagetest.Faulty(memstore.New(), func(storagetest.Call) storagetest.Fault {
 		return storagetest.Fault{Err: errors.New("dial ebb@db.example.org:5432/ledger")}
 	})
 	c, err := conductor.New(down, conductor.NewCatalog())

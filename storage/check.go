@@ -23,7 +23,7 @@ const (
 )
 
 // Check returns ErrInvalid, saying what is wrong, when the run cannot be
-// created as it is. Stores call it first.
+// created as it is.
 func (r *Run) Check() error {
 	switch {
 	case r.ID == "":
@@ -52,32 +52,17 @@ func checkTexts(texts ...string) error {
 	return nil
 }
 
-// CheckKey returns ErrInvalid, saying what is wrong, when the key cannot be that
-// of a transaction. For those who write stores.
-func CheckKey(key string) error {
-	if key == "" || len(key) > MaxKey {
-		return fmt.Errorf("%w: the key of a transaction, %.20q, has %d bytes; want 1 to %d", ErrInvalid, key, len(key), MaxKey)
+// CheckLabel returns ErrInvalid, saying what is wrong, when a run cannot have the label.
+func CheckLabel(key, value string) error {
+	if key == "" || len(key) > MaxLabel || len(value) > MaxLabel {
+		return fmt.Errorf("%w: label %.20q: keys have 1 to %d bytes, values up to %d", ErrInvalid, key, MaxLabel, MaxLabel)
 	}
-	return nil
-}
-
-// CheckLabeled returns ErrInvalid when a key, or the value, cannot be that of a label.
-// For those who write stores.
-func CheckLabeled(value string, keys []string) error {
-	for _, key := range keys {
-		if err := checkLabels(map[string]string{key: value}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return checkTexts(key, value)
 }
 
 func checkLabels(labels map[string]string) error {
-	for k, v := range labels {
-		if k == "" || len(k) > MaxLabel || len(v) > MaxLabel {
-			return fmt.Errorf("%w: label %.20q: keys have 1 to %d bytes, values up to %d", ErrInvalid, k, MaxLabel, MaxLabel)
-		}
-		if err := checkTexts(k, v); err != nil {
+	for key, value := range labels {
+		if err := CheckLabel(key, value); err != nil {
 			return err
 		}
 	}
@@ -85,7 +70,7 @@ func checkLabels(labels map[string]string) error {
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the job cannot be posted
-// as it is. Stores call it first.
+// as it is.
 func (j *Job) Check() error {
 	switch {
 	case j.ID == "":
@@ -108,7 +93,7 @@ func (j *Job) Check() error {
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the message cannot be
-// sent as it is. Stores call it first.
+// sent as it is.
 func (l *Message) Check() error {
 	if len(l.Key) > MaxID {
 		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
@@ -117,7 +102,7 @@ func (l *Message) Check() error {
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the checkpoint
-// contradicts itself. Stores call it first.
+// contradicts itself.
 func (cp *Checkpoint) Check() error {
 	for _, check := range [...]func() error{cp.checkPayloads, cp.checkHistory, cp.checkAtoms, cp.checkUndo, cp.checkOthers} {
 		if err := check(); err != nil {
@@ -150,7 +135,7 @@ func (cp *Checkpoint) checkRef(of string, h Held) error {
 }
 
 func (cp *Checkpoint) checkHistory() error {
-	seq, number := cp.Head.Entries-int64(len(cp.History)), cp.Head.Events-cp.events()
+	seq, number := cp.Head.Entries-int64(len(cp.History)), cp.Head.Events-cp.Events()
 	for i := range cp.History {
 		e := &cp.History[i]
 		if seq++; e.Seq != seq {
@@ -213,57 +198,8 @@ func (cp *Checkpoint) invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: checkpoint %d: %s", ErrInvalid, cp.Head.Seq+1, fmt.Sprintf(format, args...))
 }
 
-// Guard judges whether cp may be written under claim on the run as it is
-// stored. It reports done when cp was committed before, and returns ErrFenced
-// or ErrInvalid otherwise when it may not. For those who write stores.
-func (cp *Checkpoint) Guard(run *Run, claim Claim) (done bool, err error) {
-	switch {
-	case claim.Makes(cp) && (run.ClaimID != claim.ID || run.Seq != cp.Head.Seq+1):
-		return false, fmt.Errorf("%w: run %q", ErrExists, claim.Run)
-	case claim.BeginsWith(cp) && run.Fence == claim.Fence-1:
-		if run.Owner != "" || run.Seq != cp.Head.Seq || run.Wakeups != claim.Wakeups {
-			return false, ErrFenced
-		}
-		return false, cp.Continues(run)
-	case run.Fence != claim.Fence || run.ClaimID != claim.ID:
-		return false, ErrFenced
-	case run.Seq == cp.Head.Seq+1:
-		return true, nil
-	case run.Owner == "" || run.Seq != cp.Head.Seq:
-		return false, ErrFenced
-	}
-	return false, cp.Continues(run)
-}
-
-// Continues returns ErrInvalid, saying what is wrong, when the numbers in cp do
-// not continue those of the run as it is stored. For those who write stores.
-func (cp *Checkpoint) Continues(run *Run) error {
-	h := &cp.Head
-	for _, n := range [...]struct {
-		of            string
-		stored, first int64
-	}{
-		{"commit", run.Seq, h.Seq},
-		{"history", run.Entries, h.Entries - int64(len(cp.History))},
-		{"events", run.Events, h.Events - cp.events()},
-		{"payloads", run.Refs, h.Refs - int64(len(cp.Payloads))},
-	} {
-		if n.stored != n.first {
-			return cp.invalid("%s: it goes on from %d, but the run is at %d", n.of, n.first, n.stored)
-		}
-	}
-	left := run.Undos - int64(cp.Pop)
-	if left < 0 {
-		return cp.invalid("%d entries of an undo stack of %d are to be popped", cp.Pop, run.Undos)
-	}
-	if len(cp.Push) > 0 && cp.Push[0].N != left+1 {
-		return cp.invalid("undo stack: it goes on from %d, but the run is at %d", cp.Push[0].N-1, left)
-	}
-	return nil
-}
-
-// events returns how many lines of the language's history are in cp.
-func (cp *Checkpoint) events() int64 {
+// Events returns how many lines of the language's history are in the checkpoint.
+func (cp *Checkpoint) Events() int64 {
 	n := cp.Untold
 	for i := range cp.History {
 		if cp.History[i].Kind == EntryEvent {

@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,15 +38,30 @@ func ClaimNew(run Run) (Claim, *Snapshot, error) {
 	made := run.New()
 	made.Created = made.Created.Truncate(time.Microsecond).UTC()
 	made.Updated = made.Created
-	claim := ClaimLater(&made)
-	claim.New = &made
+	claim := Claim{Run: made.ID, Fence: 1, ID: uuid.NewString(), Begins: 1, New: &made}
 	begun := made
 	begun.Due = time.Time{}
 	return claim, &Snapshot{Run: begun}, nil
 }
 
-// ClaimLater returns a claim that begins with the next commit of the run as it is
-// stored. For those who write stores.
-func ClaimLater(run *Run) Claim {
-	return Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Wakeups: run.Wakeups}
+// New returns the run as it is when it is created: the store's own counters at zero,
+// and an input above InlineLimit as payload 1.
+func (r *Run) New() Run {
+	run := *r
+	run.Labels = maps.Clone(run.Labels)
+	run.Secrets = Secrets{Symbols: slices.Clone(run.Secrets.Symbols), Atoms: slices.Clone(run.Secrets.Atoms)}
+	if run.Failure != nil {
+		failure := *run.Failure.Bounded()
+		run.Failure = &failure
+	}
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = 0, 0, 0, 0, 0, Growth{}
+	run.Fence, run.ClaimID, run.Owner, run.Wakeups, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
+	if run.Created.IsZero() {
+		run.Created = time.Now()
+	}
+	run.Updated = run.Created
+	if len(run.Input.Data) > InlineLimit {
+		run.Input.Ref, run.Refs = 1, 1
+	}
+	return run
 }

@@ -1,8 +1,8 @@
-// Package storage says what Ebb keeps and how it may be written: the records,
-// the [Store] contract, and a store in memory. Package sqlstore keeps the same
-// in a database; package storagetest is the suite both pass.
+// Package storage says what Ebb keeps and how it may be written: the records and the
+// [Store] contract. Package memstore keeps them in memory, package sqlstore in a
+// database. Both pass the suite of package storagetest.
 //
-//	s := storage.Memory()
+//	s := memstore.New()
 //	err := s.Create(ctx, storage.Run{ID: "trip-1", Flow: "trip"})
 //	claim, snap, err := s.Begin(ctx, "trip-1")
 //	…

@@ -3,8 +3,6 @@ package storage
 import (
 	"context"
 	"iter"
-
-	"github.com/ebbflow/ebb/atom"
 )
 
 // Runs may be larger than memory, so what belongs to a run is read in pages. A store ends a
@@ -80,29 +78,5 @@ func pages[T any](limit int, read func(limit int, last *T) ([]T, error)) iter.Se
 			}
 			last, n = &page[len(page)-1], n+len(page)
 		}
-	}
-}
-
-// A Space is what is left of a page that a store reads.
-type Space struct {
-	endless        bool
-	records, bytes int
-}
-
-// NewSpace returns the space of a page of up to limit records; 0 is endless.
-func NewSpace(limit int) *Space { return &Space{endless: limit <= 0, records: limit, bytes: PageBytes} }
-
-// Full reports whether no further record belongs in the page.
-func (s *Space) Full() bool { return !s.endless && (s.records <= 0 || s.bytes <= 0) }
-
-// Take takes the space of a record of that many bytes.
-func (s *Space) Take(bytes int) { s.records, s.bytes = s.records-1, s.bytes-bytes }
-
-// Counting returns payloads whose bytes are taken from the space.
-func (s *Space) Counting(payload Payloads) Payloads {
-	return func(ref int64) (atom.Value, error) {
-		data, err := payload(ref)
-		s.bytes -= len(data)
-		return data, err
 	}
 }

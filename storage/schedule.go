@@ -63,7 +63,7 @@ type Schedules interface {
 }
 
 // Check returns ErrInvalid, saying what is wrong, when the schedule cannot be kept
-// as it is. Stores call it first.
+// as it is.
 func (s *Schedule) Check() error {
 	switch {
 	case s.ID == "":
@@ -81,7 +81,7 @@ func (s *Schedule) Check() error {
 }
 
 // Check returns ErrInvalid, saying what is wrong, when one of the jobs cannot be
-// posted. Stores call it first.
+// posted.
 func (m *ScheduleMove) Check() error {
 	for i := range m.Jobs {
 		if err := m.Jobs[i].Check(); err != nil {

@@ -159,18 +159,3 @@ func FuzzMask(f *testing.F) {
 		}
 	})
 }
-
-func TestSecretsAreKept(t *testing.T) {
-	t.Parallel()
-	names := rapid.SliceOf(rapid.StringN(1, -1, 40))
-	rapid.Check(t, func(rt *rapid.T) {
-		want := storage.Secrets{Symbols: names.Draw(rt, "symbols"), Atoms: names.Draw(rt, "atoms")}
-		got, err := storage.DecodeSecrets(storage.EncodeSecrets(want))
-		if err != nil || !slices.Equal(got.Symbols, want.Symbols) || !slices.Equal(got.Atoms, want.Atoms) {
-			rt.Fatalf("%+v became %+v, %v", want, got, err)
-		}
-	})
-	if b := storage.EncodeSecrets(storage.Secrets{}); b != nil {
-		t.Errorf("no secrets are kept as %x", b)
-	}
-}

@@ -395,13 +395,6 @@ type Reader interface {
 	Token(ctx context.Context, id string) (Token, error)
 }
 
-// A Taking says whose work of which queues is to be.
-type Taking struct {
-	Queues []string
-	Worker string        // a name for people, not unique; not ""
-	Lease  time.Duration // after which the work is there to be taken again, unless it was kept; 0 is never
-}
-
 // An AtomQuery selects atoms of a run. The zero query selects all.
 type AtomQuery struct {
 	Live  bool   // only those that are needed to go on with the run

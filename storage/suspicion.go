@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -66,29 +65,6 @@ func (p Process) String() string {
 // Process returns what names the owner.
 func (o *Owner) Process() Process { return Process{Owner: o.ID, Host: o.Host, PID: o.PID} }
 
-// EncodeProcess returns the record of a process. For those who write stores.
-func EncodeProcess(p Process) []byte {
-	if p.Owner == "" {
-		return nil
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // strings and a number
-	}
-	return text
-}
-
-// DecodeProcess reads a record of EncodeProcess.
-func DecodeProcess(text []byte) (p Process, err error) {
-	if len(text) == 0 {
-		return p, nil
-	}
-	if err := json.Unmarshal(text, &p); err != nil {
-		return p, fmt.Errorf("%w: a process: %w", ErrCorrupt, err)
-	}
-	return p, nil
-}
-
 // Suspect reports whether the deaths of processes make the run a suspect at that time.
 func (r *Run) Suspect(now time.Time) bool {
 	return r.Lost >= SuspectLost && now.Sub(r.Suspicion.Died) < LostWindow
@@ -106,42 +82,4 @@ type Suspects interface {
 	// Deaths returns how many owners this store has found dead since it was opened. One
 	// that closed its store does not count.
 	Deaths() int64
-}
-
-// A mourning is the death of an owner, as the runs that it owned see it.
-type mourning struct {
-	by      Process
-	at      time.Time
-	runs    int // that it owned
-	onTrial int // of these
-}
-
-// blame counts the death of the run's owner.
-func (m *mourning) blame(r *Run) {
-	tried := r.Suspicion.Trial&OnTrial != 0
-	r.Suspicion.Trial &^= OnTrial
-	if m.onTrial > 0 && !tried {
-		return
-	}
-	if m.at.Sub(r.Suspicion.Died) >= LostWindow {
-		r.Lost, r.Suspicion = 0, Suspicion{}
-	}
-	r.Lost++
-	r.Suspicion.Died, r.Suspicion.By = m.at, m.by
-	if !tried {
-		return
-	}
-	r.Lost = max(r.Lost, SuspectLost)
-	r.Suspicion.Trial = Accused
-	if m.onTrial == 1 {
-		r.Suspicion.Proof += m.proves()
-	}
-}
-
-// proves returns what the death says about the only run on trial.
-func (m *mourning) proves() int64 {
-	if m.runs == 1 {
-		return ProofAlone
-	}
-	return ProofBeside
 }

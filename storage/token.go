@@ -2,19 +2,11 @@ package storage
 
 import (
 	"time"
-
-	"github.com/ebbflow/ebb/atom"
 )
 
 // Untaken stands, where a number of a worker is passed, for no worker: the call applies
 // only while the token was never taken. The number 0 stands for any caller.
 const Untaken int64 = -1
-
-// Has reports whether the token belongs to the worker that took it under that number.
-// It is exported for implementations of [Store].
-func (t *Token) Has(take int64) bool {
-	return take == 0 || take == t.Take || take == Untaken && t.Take == 0
-}
 
 // A TokenLimit is a limit of how long an open token is waited for.
 type TokenLimit uint8
@@ -57,26 +49,4 @@ func (t *Token) Due() (limit TokenLimit, due time.Time) {
 		sooner(HeartbeatLimit, t.Beat.Add(t.Heartbeat))
 	}
 	return limit, due
-}
-
-// Message returns what the token's run is told of its end. For those who write
-// stores.
-func (t *Token) Message() Message {
-	return Message{
-		Run: t.Run, Kind: MessageToken, Path: t.Path, Incarnation: t.Incarnation,
-		Name: t.ID, Body: t.Result, Failure: t.Failure,
-	}
-}
-
-// TakenMessage returns what the token's run is told when its work was taken. For
-// those who write stores.
-func (t *Token) TakenMessage() Message {
-	l := Message{
-		Run: t.Run, Kind: MessageTaken, Path: t.Path, Incarnation: t.Incarnation,
-		Name: t.ID, Body: atom.MustEncode(t.Worker),
-	}
-	if t.Take > 1 {
-		l.Kind = MessageRetaken
-	}
-	return l
 }

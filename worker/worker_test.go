@@ -21,6 +21,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/worker"
 )
 
@@ -64,7 +65,7 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 // requests, until that has ended.
 func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worker.Func, meanwhile func(storage.Store)) storage.Run {
 	t.Helper()
-	store := storage.Memory()
+	store := memstore.New()
 	eng, err := engine.New(root, engine.WithStore(store))
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestLetGo(t *testing.T) {
 // TestRefused: a worker that the server refuses ends, and says why.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(), storage.Memory())}}}
+	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(), memstore.New())}}}
 	refused, ok := errors.AsType[*worker.RefusedError](w.Run(t.Context()))
 	if !ok || refused.Status != http.StatusBadRequest || refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
 		t.Errorf("it ended with %v", refused)

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestPruner: what is kept for two hours goes within an hour after that, with its job,
@@ -21,7 +22,7 @@ import (
 func TestPruner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &sulkingStore{MemoryStore: storage.Memory(), sulks: true}
+		store := &sulkingStore{Store: memstore.New(), sulks: true}
 		eng, err := engine.New(flow.Linear("trip", atom.Func("go", func(context.Context, struct{}) (int, error) { return 1, nil })), engine.WithStore(store))
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestPruner(t *testing.T) {
 
 // A sulkingStore does not delete the first time.
 type sulkingStore struct {
-	*storage.MemoryStore
+	*memstore.Store
 
 	sulks bool
 }
@@ -98,5 +99,5 @@ func (s *sulkingStore) Purge(ctx context.Context, runs ...string) (int, error) {
 		s.sulks = false
 		return 0, storage.ErrClosed
 	}
-	return s.MemoryStore.Purge(ctx, runs...)
+	return s.Store.Purge(ctx, runs...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 func TestRetention(t *testing.T) {
@@ -50,7 +51,7 @@ func TestRetention(t *testing.T) {
 // which may want it undone.
 func TestOutdated(t *testing.T) {
 	t.Parallel()
-	store := storage.Memory()
+	store := memstore.New()
 	long, short := time.Now().Add(-90*time.Minute), time.Now().Add(-time.Minute)
 	for _, run := range []storage.Run{
 		{ID: "old", State: states.FlowSuccess, Ended: long},

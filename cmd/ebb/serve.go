@@ -24,6 +24,7 @@ import (
 	"github.com/ebbflow/ebb/server/metrics"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -122,7 +123,7 @@ func (s *session) serve(ctx context.Context, files []string, f *serveFlags) erro
 		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
 	}
 	if f.check {
-		if _, err := conductor.New(storage.Memory(), conductor.NewCatalog(), conducting...); err != nil {
+		if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
 			return usagef("%w", err)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -27,7 +28,7 @@ type target struct {
 // open makes a database where the DSN says.
 func open(ctx context.Context, dsn string) (_ *target, err error) {
 	if dsn == "memory:" {
-		return &target{store: storage.Memory()}, nil
+		return &target{store: memstore.New()}, nil
 	}
 	if isServer(dsn) {
 		return openServer(ctx, dsn)

@@ -14,7 +14,7 @@ import (
 // [storage.ErrClosed].
 //
 // Give it a store that others share, to go on with the run afterwards: for
-// [storage.Memory] that is what Join returns.
+// [memstore.New] that is what Join returns.
 func DieAt(s storage.Store, n int) storage.Store {
 	var commits atomic.Int64
 	return watch(&watched{

@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestDieAt lets the process of a run die at each of its commits in turn. What
@@ -16,7 +17,7 @@ func TestDieAt(t *testing.T) {
 	t.Parallel()
 	for n := range 4 {
 		s := newShop(t)
-		records := storage.Memory()
+		records := memstore.New()
 		run := func(store storage.Store) error {
 			eng, err := engine.New(order(s), engine.WithStore(store))
 			if err != nil {
@@ -45,7 +46,7 @@ func TestDieAt(t *testing.T) {
 // TestDieAtStep shows that a step of a run that nobody owns is a commit, too.
 func TestDieAtStep(t *testing.T) {
 	t.Parallel()
-	records := storage.Memory()
+	records := memstore.New()
 	if err := records.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -23,7 +24,7 @@ func TestLongWaits(t *testing.T) {
 		open func(t *testing.T) storage.Store
 		wait time.Duration
 	}{
-		"memory": {func(*testing.T) storage.Store { return storage.Memory() }, 24 * time.Hour},
+		"memory": {func(*testing.T) storage.Store { return memstore.New() }, 24 * time.Hour},
 		"sqlite": {func(t *testing.T) storage.Store {
 			s, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "work.db"))
 			if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // declined runs an order whose payment is tried twice and declined, and returns
 // where it is kept.
 func declined(t *testing.T) storage.Store {
 	t.Helper()
-	s, store := newShop(t), storage.Memory()
+	s, store := newShop(t), memstore.New()
 	charge := atom.Func("charge", func(context.Context, none) (none, error) {
 		return none{}, atom.Errorf("Card.Declined", "there is no money on it")
 	})
@@ -89,7 +90,7 @@ func TestUndone(t *testing.T) {
 // an empty answer.
 func TestNoSuchRun(t *testing.T) {
 	t.Parallel()
-	r, store := &reporter{}, storage.Memory()
+	r, store := &reporter{}, memstore.New()
 	if got := enginetest.Trace(r, store, "r"); got != "" {
 		t.Errorf("trace %q", got)
 	}
@@ -115,7 +116,7 @@ func TestTasks(t *testing.T) {
 	trip := machine(`{"StartAt":"Book","States":{
 		"Book":{"Type":"Task","Resource":"exec:book","Revert":"exec:cancel","Next":"Pay","Retry":[{"ErrorEquals":["Busy"],"IntervalSeconds":1,"MaxAttempts":3}]},
 		"Pay":{"Type":"Task","Resource":"exec:pay","End":true}}}`)
-	store := storage.Memory()
+	store := memstore.New()
 	_, err := runInBubble(t, trip, engine.WithStore(store), engine.WithTasks(tasks))
 	if _, ok := errors.AsType[*engine.RevertedError](err); !ok {
 		t.Fatalf("the run ended with %v", err)

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A World is a flow together with what it changes, as [FailAt] needs to know
@@ -87,7 +88,7 @@ func (w *World[W]) explorer() (*explorer, error) {
 		fresh: func(tb testing.TB) *instance {
 			tb.Helper()
 			it := w.New(tb)
-			records := storage.Memory()
+			records := memstore.New()
 			in := &instance{
 				flow:  func() flow.Node { return w.Flow(it) },
 				state: func() any { return w.State(it) },

@@ -22,6 +22,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // What a task requires and provides are the fields of two structs. Their json
@@ -77,7 +78,7 @@ func bootFlow(cloud *Cloud) flow.Node {
 }
 
 func Example() {
-	if err := boot(context.Background(), &Cloud{}, storage.Memory()); err != nil {
+	if err := boot(context.Background(), &Cloud{}, memstore.New()); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -111,7 +112,7 @@ func boot(ctx context.Context, cloud *Cloud, store storage.Store) error {
 // boot has no Revert: there is nothing of it to undo.
 func Example_undone() {
 	cloud := &Cloud{Full: true}
-	fmt.Println(boot(context.Background(), cloud, storage.Memory()))
+	fmt.Println(boot(context.Background(), cloud, memstore.New()))
 	// Output:
 	// created vol-1 of 20 GB
 	// deleted vol-1
@@ -122,7 +123,7 @@ func Example_undone() {
 // the outcome is Unknown, and Revert asks by the key that Execute had used.
 func Example_unknown() {
 	cloud := &Cloud{Mute: true, Patience: 10 * time.Millisecond}
-	err := boot(context.Background(), cloud, storage.Memory())
+	err := boot(context.Background(), cloud, memstore.New())
 	reason, _ := errors.AsType[*atom.Failure](err)
 	fmt.Println("undone because of a", reason.Code)
 	// Output:
@@ -135,7 +136,7 @@ func Example_unknown() {
 // runs it again, under the same id and on the same store, goes on with it. What
 // is recorded as done is not done again.
 func Example_goesOn() {
-	store := storage.Memory() // a database, if it is to outlive the process
+	store := memstore.New() // a database, if it is to outlive the process
 	ctx, stop := context.WithCancel(context.Background())
 	cloud := &Cloud{OnBoot: stop}
 	fmt.Println("stopped:", errors.Is(boot(ctx, cloud, store), engine.ErrStopped))

@@ -32,6 +32,7 @@ import (
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // atOnce is how many folders within one are looked into at the same time.
@@ -152,7 +153,7 @@ var photographs = map[string]string{
 func Example() {
 	archive, remove := newArchive(photographs)
 	defer remove()
-	sum, err := crawl(context.Background(), archive, storage.Memory())
+	sum, err := crawl(context.Background(), archive, memstore.New())
 	fmt.Println(sum, err)
 	for _, file := range archive.Files() {
 		fmt.Println(file)
@@ -178,7 +179,7 @@ func Example() {
 func Example_paths() {
 	archive, remove := newArchive(photographs)
 	defer remove()
-	store := storage.Memory()
+	store := memstore.New()
 	if _, err := crawl(context.Background(), archive, store); err != nil {
 		fmt.Println(err)
 	}
@@ -212,7 +213,7 @@ func Example_damaged() {
 	archive.Write("2025/SHA256SUMS", line("a dog with a ball", "dog.jpg"))
 	before := archive.Contents()
 
-	_, err := crawl(context.Background(), archive, storage.Memory())
+	_, err := crawl(context.Background(), archive, memstore.New())
 	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
 		fmt.Println("undone because", reverted.Failures[0].Message)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
@@ -70,7 +71,7 @@ func TestOneQuery(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := storage.Memory()
+			store := memstore.New()
 			for id, labels := range map[string][]string{"r": {"a0", "a9"}, "other": {"a9"}, "not": {"b"}} {
 				run := storage.Run{ID: id, Flow: "f", Labels: map[string]string{}}
 				for _, name := range labels {
@@ -95,7 +96,7 @@ func TestOneQuery(t *testing.T) {
 // TestManyWait: what very many runs wait for is stored in pieces.
 func TestManyWait(t *testing.T) {
 	t.Parallel()
-	store := storage.Memory()
+	store := memstore.New()
 	const runs = 1200
 	for i := range runs {
 		run := storage.Run{ID: fmt.Sprint(i), Flow: "f", Labels: map[string]string{flow.CorrelationLabel("a0", "7"): flow.Correlated}}
@@ -192,7 +193,7 @@ func TestInvalid(t *testing.T) {
 		}
 		requests := map[string]string{"/": c.body, "/?run=r": c.body, "/?run=nobody": c.body}
 		for target, body := range requests {
-			counting, calls := asked(storage.Memory())
+			counting, calls := asked(memstore.New())
 			w := post(counting, target, body, c.headers...)
 			if w.Code != http.StatusBadRequest && w.Code != http.StatusUnsupportedMediaType || !strings.Contains(w.Body.String(), c.want) || w.Body.Len() > 1000 {
 				t.Errorf("%s %.100q %q: answered %d %.300s; want the reason %q", target, body, c.headers, w.Code, w.Body, c.want)
@@ -201,7 +202,7 @@ func TestInvalid(t *testing.T) {
 				t.Errorf("%s %.100q: the store was asked for %q", target, body, *calls)
 			}
 		}
-		if w := post(storage.Memory(), "/", "["+eventWith("0", 0, "")+","+c.body+"]", "Content-Type", batch); w.Code != http.StatusBadRequest {
+		if w := post(memstore.New(), "/", "["+eventWith("0", 0, "")+","+c.body+"]", "Content-Type", batch); w.Code != http.StatusBadRequest {
 			t.Errorf("%.100q in a batch: answered %d %s", c.body, w.Code, w.Body)
 		}
 	}
@@ -209,7 +210,7 @@ func TestInvalid(t *testing.T) {
 		"/?runs=r": "runs", "/?run=": "once", "/?run=a&run=b": "once", "/?run=%zz": "query", "/?run=a;b": "query", "/?run=%00": "no text",
 		"/?run=" + strings.Repeat("x", 300): "404",
 	} {
-		w := post(storage.Memory(), target, eventWith("1", 0, ""), "Content-Type", form)
+		w := post(memstore.New(), target, eventWith("1", 0, ""), "Content-Type", form)
 		if want == "404" && w.Code == http.StatusNotFound {
 			continue
 		}
@@ -227,16 +228,16 @@ func TestValid(t *testing.T) {
 		`,"dataschema":"urn:a:b"`, `,"datacontenttype":"text/plain; charset=utf-8"`, `,"data_base64":"AA=="`, `,"data":` + strings.Repeat("[", 499) + strings.Repeat("]", 499),
 		`,"data":"\ud800"`, `,"data":1e9999`,
 	} {
-		if w := post(storage.Memory(), "/", eventWith("1", 0, members), "Content-Type", form); w.Code != http.StatusAccepted {
+		if w := post(memstore.New(), "/", eventWith("1", 0, members), "Content-Type", form); w.Code != http.StatusAccepted {
 			t.Errorf("%.100s: answered %d %s", members, w.Code, w.Body)
 		}
 	}
 	for _, source := range []string{"/a/b?c=d#e", "urn:uuid:6e8bc430-9c3a-11d9-9669-0800200c9a66", "mailto:a@b.example", "a", "?", "//h:8/%C3%BC", "https://[::1]/"} {
-		if w := post(storage.Memory(), "/", strings.Replace(eventWith("1", 0, ""), "shop", source, 1), "Content-Type", form); w.Code != http.StatusAccepted {
+		if w := post(memstore.New(), "/", strings.Replace(eventWith("1", 0, ""), "shop", source, 1), "Content-Type", form); w.Code != http.StatusAccepted {
 			t.Errorf("source %s: answered %d %s", source, w.Code, w.Body)
 		}
 	}
-	if w := post(storage.Memory(), "/", "[]", "Content-Type", batch); w.Code != http.StatusAccepted {
+	if w := post(memstore.New(), "/", "[]", "Content-Type", batch); w.Code != http.StatusAccepted {
 		t.Errorf("an empty batch: answered %d %s", w.Code, w.Body)
 	}
 	long := strings.Repeat("ü", 2000) // is cut between two characters where a message's name is
@@ -246,7 +247,7 @@ func TestValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := storage.Memory()
+	store := memstore.New()
 	if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 const (
@@ -62,7 +63,7 @@ func waits(t *testing.T, eng *engine.Engine, id, input string) {
 // and no others.
 func TestDeliver(t *testing.T) {
 	t.Parallel()
-	store := storage.Memory()
+	store := memstore.New()
 	eng := engineOf(t, asks, store)
 	long := strings.Repeat("9", 300) // is found by a hash
 	for id, order := range map[string]string{"a": "1", "b": "2", "b2": "2", "c": long} {
@@ -141,7 +142,7 @@ func again(r *http.Request) *http.Request {
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := storage.Memory()
+		store := memstore.New()
 		sink := &bus{fails: 2}
 		send := cloudevents.Sender(&http.Client{Transport: sink}, "http://bus/")
 		askers := engineOf(t, asks, store)

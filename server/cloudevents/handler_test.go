@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderid":"7","data":{"sum":1.50}}`
@@ -64,7 +65,7 @@ func TestHandler(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := storage.Memory()
+			store := memstore.New()
 			for _, run := range []storage.Run{{ID: "r", Flow: "f"}, {ID: "over", Flow: "f", State: states.FlowSuccess}} {
 				if err := store.Create(t.Context(), run); err != nil {
 					t.Fatal(err)
@@ -101,7 +102,7 @@ func TestHandler(t *testing.T) {
 func TestHandlerMethod(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	cloudevents.Handler(storage.Memory()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	cloudevents.Handler(memstore.New()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != http.MethodPost {
 		t.Errorf("GET is answered %d", w.Code)
 	}
@@ -122,7 +123,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		store := storage.Memory()
+		store := memstore.New()
 		if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f"}); err != nil {
 			t.Fatal(err)
 		}

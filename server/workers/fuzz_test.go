@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/server/workers"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // FuzzRequest: whatever workers send, the handler answers with a status that the package
@@ -34,7 +34,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		workers.Handler(t.Context(), storage.Memory()).ServeHTTP(w, r)
+		workers.Handler(t.Context(), memstore.New()).ServeHTTP(w, r)
 		if w.Code == http.StatusServiceUnavailable && ctx.Err() != nil {
 			return
 		}

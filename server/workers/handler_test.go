@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -26,7 +26,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 func TestTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := open(t, storage.Memory(), once())
+		p := open(t, memstore.New(), once())
 		defer p.stop()
 		if status, said := p.ask("poll", `{"kinds":["do"],"wait_seconds":50}`); status != http.StatusNoContent || said != nil {
 			t.Errorf("without work: %d %v", status, said)
@@ -69,7 +69,7 @@ func TestTask(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := open(t, storage.Memory(), once())
+		p := open(t, memstore.New(), once())
 		defer p.stop()
 		p.start(t, "r")
 		_, task := p.ask("poll", `{"kinds":["do"]}`)
@@ -89,7 +89,7 @@ func TestCancelled(t *testing.T) {
 func TestFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := open(t, storage.Memory(), once(atom.Attempts(5, atom.Constant(time.Second)), atom.Timeout(time.Minute)))
+		p := open(t, memstore.New(), once(atom.Attempts(5, atom.Constant(time.Second)), atom.Timeout(time.Minute)))
 		defer p.stop()
 		p.start(t, "r")
 		poll := func() string {
@@ -126,7 +126,7 @@ func TestFail(t *testing.T) {
 func TestStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := open(t, storage.Memory(), once())
+		p := open(t, memstore.New(), once())
 		defer p.stop()
 		p.start(t, "r")
 		_, task := p.ask("poll", `{"kinds":["do"]}`)
@@ -150,7 +150,7 @@ func TestStopping(t *testing.T) {
 func TestMaxPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+		p := &place{handler: workers.Handler(t.Context(), memstore.New())}
 		for range workers.MaxPolls {
 			go p.ask("poll", `{"kinds":["do"]}`)
 		}
@@ -168,7 +168,7 @@ func TestMaxPolls(t *testing.T) {
 // TestRefused: what is not as it should be is refused, with what to do instead.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	p := &place{handler: workers.Handler(t.Context(), storage.Memory())}
+	p := &place{handler: workers.Handler(t.Context(), memstore.New())}
 	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
 		path, body string

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // A modelTask is what a task should be like.
@@ -167,7 +167,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			m := &model{place: open(t, storage.Memory(), once(atom.Timeout(modelLimit)))}
+			m := &model{place: open(t, memstore.New(), once(atom.Timeout(modelLimit)))}
 			defer m.stop()
 			t.Repeat(map[string]func(*rapid.T){
 				"start": m.start, "poll": m.poll, "heartbeat": m.heartbeat, "complete": m.complete, "fail": m.fail, "wait": m.wait,

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // An arrivalTracker remembers which messages a caller of RunsWithMessages could see.
@@ -54,7 +55,7 @@ func (r *arrivalTracker) since(ctx context.Context, s *Store, since int64) (chan
 	if err != nil {
 		return nil, since, err
 	}
-	return storage.LastArrivals(messages), r.give(since, sees), nil
+	return rules.LastArrivals(messages), r.give(since, sees), nil
 }
 
 // saw returns what could be seen when a number was given.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -113,13 +114,13 @@ func listAtoms(ctx context.Context, s *session, n int64, row inlineRecords, tabl
 
 // decodeAtoms reads as many of the rows as there is space for, up to limit; 0 is all.
 func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow, limit int) ([]storage.Atom, error) {
-	payload, space := payloadsOf(ctx, s, n), storage.NewSpace(limit)
+	payload, space := payloadsOf(ctx, s, n), codec.NewSpace(limit)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
 		if space.Full() {
 			break
 		}
-		a, err := storage.DecodeAtom(row.Path, row.Record, space.Counting(payload))
+		a, err := codec.DecodeAtom(row.Path, row.Record, space.Counting(payload))
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, er
 		if len(found) == 0 {
 			return noAtom(run, path)
 		}
-		h, err = found[0].AllTries(payloadsOf(ctx, r, n))
+		h, err = codec.AllTries(&found[0], payloadsOf(ctx, r, n))
 		return err
 	})
 	return h, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // claims remembers of each claim that this store handed out what spares its
@@ -316,7 +317,7 @@ func (s *Store) step(ctx context.Context, w *session, run string, step func(*sto
 	if err := cp.Check(); err != nil {
 		return dead, err
 	}
-	if err := cp.Continues(&snap.Run); err != nil {
+	if err := rules.Continues(cp, &snap.Run); err != nil {
 		return dead, err
 	}
 	return dead, writeStep(ctx, w, row, cp)

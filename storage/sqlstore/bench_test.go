@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -157,7 +158,7 @@ func BenchmarkBegin(b *testing.B) {
 // when one has, beside as many runs without an owner that have messages.
 func BenchmarkRunsWithMessages(b *testing.B) {
 	const runs = 10_000
-	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": storage.Memory()} {
+	for name, s := range map[string]storage.Store{"sqlite": openBench(b), "memory": memstore.New()} {
 		b.Run(name, func(b *testing.B) {
 			own := fmt.Sprint(name, "-", b.N, "-")
 			race(64, func(i int) {

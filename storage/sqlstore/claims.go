@@ -14,6 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Most claims are one statement, which finds jobs and claims them. Where it takes more to
@@ -196,7 +197,7 @@ func jobsOf(rows []jobRow) ([]storage.Job, error) {
 
 // claimLookedAt claims the first jobs that a claim takes and rates admit.
 func claimLookedAt(
-	ctx context.Context, w *session, c *claiming, rates *storage.Meter, now time.Time,
+	ctx context.Context, w *session, c *claiming, rates *rules.Meter, now time.Time,
 ) error {
 	numbers, jobs, by, err := claimable(ctx, w, c, rates)
 	if err != nil {
@@ -223,8 +224,8 @@ func claimLookedAt(
 // numbers, and what counts them, looking through them by pages. Where others write
 // too, those that they are about to claim are left out.
 func claimable(
-	ctx context.Context, w *session, q *claiming, rates *storage.Meter,
-) (numbers []int64, jobs []storage.Job, by []storage.Metered, err error) {
+	ctx context.Context, w *session, q *claiming, rates *rules.Meter,
+) (numbers []int64, jobs []storage.Job, by []rules.Metered, err error) {
 	priority, n := int64(math.MaxInt64), int64(0)
 	for page := q.Limit; ; page = min(2*page, 1000) {
 		rows, err := claimablePage(ctx, w, rates, priority, n, page)
@@ -236,7 +237,7 @@ func claimable(
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			if !q.Takes(&job) {
+			if !rules.TakesJob(&q.JobClaim, &job) {
 				continue
 			}
 			if counted, may := rates.Admit(&job); may {
@@ -256,7 +257,7 @@ func claimable(
 
 // claimablePage returns up to a page of jobs that may be claimed, behind a priority
 // and number, but for flows that rates let nothing in of.
-func claimablePage(ctx context.Context, w *session, rates *storage.Meter, priority, n int64, page int) (rows []jobRow, err error) {
+func claimablePage(ctx context.Context, w *session, rates *rules.Meter, priority, n int64, page int) (rows []jobRow, err error) {
 	query, args := selectClaimable, []any{priority, n, page}
 	full, all := rates.Full()
 	if all {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // ending is the part of a run's row that few commits change. It is written only
@@ -29,7 +31,7 @@ func endingOf(h *storage.Head) ending {
 	e := ending{
 		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
 		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
-		failure: string(storage.EncodeFailure(h.Failure)),
+		failure: string(codec.EncodeFailure(h.Failure)),
 	}
 	if h.Output.Ref == 0 {
 		e.output = string(h.Output.Data)
@@ -54,7 +56,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	number, makes, locks, takes := int64(0), 0, addressees(cp.Messages), false
 	switch {
 	case claim.Makes(cp):
-		if err := cp.Continues(claim.New); err != nil {
+		if err := rules.Continues(cp, claim.New); err != nil {
 			return err
 		}
 		makes = 1
@@ -201,17 +203,6 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 	return err
 }
 
-// events returns how many lines of the language's history are in cp.
-func events(cp *storage.Checkpoint) (n int64) {
-	n = cp.Untold
-	for i := range cp.History {
-		if cp.History[i].Kind == storage.EntryEvent {
-			n++
-		}
-	}
-	return n
-}
-
 // judge says why the guard did not let a checkpoint pass; nil when it was
 // committed before.
 func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Checkpoint) error {
@@ -219,7 +210,7 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 	if err != nil {
 		return err
 	}
-	_, err = cp.Guard(&storage.Run{
+	_, err = rules.Guard(cp, &storage.Run{
 		Fence: row.Fence, ClaimID: row.Claim, Owner: row.Owner, Wakeups: row.Wakeups,
 		Seq: row.Seq, Entries: row.Entries, Events: row.Events, Refs: row.Refs, Undos: row.Undos,
 	}, claim)

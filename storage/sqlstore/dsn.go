@@ -32,7 +32,7 @@ func fileOf(dsn string) (string, error) {
 	case path == "":
 		return "", fmt.Errorf("sqlstore: %q names no file: give sqlite:PATH or a path", dsn)
 	case path == ":memory:":
-		return "", fmt.Errorf("sqlstore: %q: a database in memory has no place for its locks: use storage.Memory", dsn)
+		return "", fmt.Errorf("sqlstore: %q: a database in memory has no place for its locks: use memstore.New", dsn)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

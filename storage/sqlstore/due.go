@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -145,7 +146,7 @@ func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due
 	if err != nil {
 		return storage.Due{}, err
 	}
-	claim := storage.ClaimLater(&snap.Run)
+	claim := rules.ClaimLater(&snap.Run)
 	s.claims.putLater(claim.ID, claimedOf(row))
 	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
 }

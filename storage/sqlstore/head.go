@@ -99,7 +99,7 @@ func counted(cp *storage.Checkpoint) []any {
 	if len(cp.Push) > 0 {
 		undos = cp.Push[0].N - 1 + int64(cp.Pop)
 	}
-	return []any{h.Entries - int64(len(cp.History)), h.Events - events(cp), h.Refs - int64(len(cp.Payloads)), cp.Pop, undos, undos}
+	return []any{h.Entries - int64(len(cp.History)), h.Events - cp.Events(), h.Refs - int64(len(cp.Payloads)), cp.Pop, undos, undos}
 }
 
 // begin takes the run over, or lets it be nobody's still, and writes its row.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -46,12 +47,12 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if limit <= 0 || newest.First <= after+int64(limit) {
 			rows = append(rows, newest)
 		}
-		payload, space := payloadsOf(ctx, r, n), storage.NewSpace(limit)
+		payload, space := payloadsOf(ctx, r, n), codec.NewSpace(limit)
 		for _, row := range rows {
 			if space.Full() {
 				break
 			}
-			entries, err := storage.DecodeHistory(row.First, row.Entries, after, space, payload)
+			entries, err := codec.DecodeHistory(row.First, row.Entries, after, space, payload)
 			if err != nil {
 				return fmt.Errorf("%w (run %q)", err, run)
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -111,7 +112,7 @@ func (r inlineRecords) turn(s *scratch, cp *storage.Checkpoint) (t flush, err er
 	if err != nil {
 		return t, err
 	}
-	s.lines = storage.AppendHistory(append(s.lines[:0], before...), cp.History)
+	s.lines = codec.AppendHistory(append(s.lines[:0], before...), cp.History)
 	s.atoms = s.atoms[:0]
 	for len(old) > 0 {
 		var a recentAtom
@@ -155,7 +156,7 @@ func (s *scratch) add(a *storage.Atom) {
 		flags |= recentMoving
 	default:
 	}
-	s.record, _ = a.AppendBinary(s.record[:0])
+	s.record = codec.AppendAtom(s.record[:0], a)
 	s.atoms = binary.AppendUvarint(append(s.atoms, flags), uint64(len(a.Path)))
 	s.atoms = binary.AppendUvarint(append(s.atoms, a.Path...), uint64(len(s.record)))
 	s.atoms = append(s.atoms, s.record...)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -49,7 +50,7 @@ func (w *records) checkpoint(rt *rapid.T, seq int) *storage.Checkpoint {
 			Attempt: seq,
 		}
 		cp.Atoms = append(cp.Atoms, a)
-		record, _ := a.AppendBinary(nil)
+		record := codec.AppendAtom(nil, &a)
 		w.want[a.Path], w.live[a.Path] = string(record), a.Live
 		w.lines = append(w.lines, storage.Entry{Seq: int64(len(w.lines) + 1), Path: a.Path, Attempt: seq})
 	}
@@ -73,7 +74,7 @@ func (w *records) commit(rt *rapid.T, cp *storage.Checkpoint) {
 		rt.Fatalf("the row holds %d bytes", len(turn.row))
 	}
 	if len(turn.history) > 0 {
-		if before, err := storage.DecodeHistory(1, w.history, 0, storage.NewSpace(0), nil); err != nil || turn.first != int64(len(before)+1) {
+		if before, err := codec.DecodeHistory(1, w.history, 0, codec.NewSpace(0), nil); err != nil || turn.first != int64(len(before)+1) {
 			rt.Fatalf("history leaves from %d on, after %d: %v", turn.first, len(before), err)
 		}
 		w.history = append(w.history, turn.history...)
@@ -113,7 +114,7 @@ func (w *records) sameHistory(rt *rapid.T) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	told, err := storage.DecodeHistory(1, append(w.history, newest...), 0, storage.NewSpace(0), nil)
+	told, err := codec.DecodeHistory(1, append(w.history, newest...), 0, codec.NewSpace(0), nil)
 	if err != nil || len(told) != len(w.lines) {
 		rt.Fatalf("%d lines of history, %v; want %d", len(told), err, len(w.lines))
 	}

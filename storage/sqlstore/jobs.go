@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -58,7 +60,7 @@ type jobRow struct {
 }
 
 func (r *jobRow) job() (storage.Job, error) {
-	failure, err := storage.DecodeFailure(r.Failure)
+	failure, err := codec.DecodeFailure(r.Failure)
 	if err != nil {
 		return storage.Job{}, fmt.Errorf("%w (job %q)", err, r.ID)
 	}
@@ -123,16 +125,16 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 	if err != nil {
 		return err
 	}
-	if ends, err := end.Ends(&job, run); !ends {
+	if ends, err := rules.Ends(end, &job, run); !ends {
 		return err
 	}
-	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end),
+	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), endedNow(end),
 		end.Job, job.State)
 }
 
 // finishArgs are the arguments of finishJob.
 func finishArgs(end *storage.JobEnd) []any {
-	return []any{end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end), end.Job, end.Epoch, end.ClaimID}
+	return []any{end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), endedNow(end), end.Job, end.Epoch, end.ClaimID}
 }
 
 // endedNow returns when the job ended, as it is stored; nil when it has not.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // selectLabeled begins with the labels: CROSS JOIN keeps SQLite from changing the
@@ -15,7 +15,7 @@ WHERE l.key IN (SELECT value FROM json_each(?)) AND l.value = ? AND r.state NOT 
 
 // Labeled returns the runs that have not ended, by a label of theirs.
 func (s *Store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
-	if err := storage.CheckLabeled(value, keys); err != nil || len(keys) == 0 {
+	if err := rules.CheckLabeled(value, keys); err != nil || len(keys) == 0 {
 		return nil, err
 	}
 	list, err := json.Marshal(keys)

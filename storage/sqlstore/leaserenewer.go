@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -323,7 +324,7 @@ func (k *leaseRenewer) renew(ctx context.Context, conn *pgx.Conn) error {
 	if err := k.exec(ctx, conn, keepOwner, k.ownerArgs()...); err != nil {
 		return err
 	}
-	if err := k.exec(ctx, conn, takeBack, storage.EncodeProcess(k.owner.Process())); err != nil {
+	if err := k.exec(ctx, conn, takeBack, codec.EncodeProcess(k.owner.Process())); err != nil {
 		return err
 	}
 	k.evictions.Add(1)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Runs that the same limits count together are in one bucket, whose number is in their
@@ -57,8 +58,8 @@ type bucketRow struct {
 	Due    moment
 }
 
-func (l *bucketRow) bucket() (*storage.Bucket, error) {
-	bucket := &storage.Bucket{Flow: l.Flow}
+func (l *bucketRow) bucket() (*rules.Bucket, error) {
+	bucket := &rules.Bucket{Flow: l.Flow}
 	if err := json.Unmarshal([]byte(l.Labels), &bucket.Labels); err != nil {
 		return nil, fmt.Errorf("%w: bucket %d: %w", storage.ErrCorrupt, l.N, err)
 	}
@@ -107,7 +108,7 @@ func keptLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 }
 
 // count adds what a query counts.
-func count(ctx context.Context, s *session, t *storage.LimiterState, query string, args ...any) error {
+func count(ctx context.Context, s *session, t *rules.LimiterState, query string, args ...any) error {
 	var rows []bucketRow
 	if err := s.all(ctx, &rows, query, args...); err != nil {
 		return err
@@ -137,7 +138,7 @@ func full(ctx context.Context, s *session, limits []storage.Limit, run string, n
 	if err != nil {
 		return nil, err
 	}
-	t := storage.NewLimiterState(limits)
+	t := rules.NewLimiterState(limits)
 	err = count(ctx, s, t, selectTraffic, n)
 	return t.Full(run, is), err
 }
@@ -175,14 +176,14 @@ func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.Limite
 	if err != nil {
 		return nil, err
 	}
-	bucket, counted := storage.NewLimiterState(limits).Bucket(run.Flow, run.Labels)
+	bucket, counted := rules.NewLimiterState(limits).Bucket(run.Flow, run.Labels)
 	if !counted {
 		return nil, nil //nolint:nilnil // no limit counts it
 	}
 	if limits, err = heldLimits(ctx, w); err != nil {
 		return nil, err
 	}
-	t := storage.NewLimiterState(limits)
+	t := rules.NewLimiterState(limits)
 	err = count(ctx, w, t, selectTraffic, 0)
 	return t.Full(run.ID, &bucket), err
 }
@@ -201,7 +202,7 @@ func assign(ctx context.Context, w *session, n int64, flow string, labels map[st
 	if err != nil {
 		return err
 	}
-	bucket, counted := storage.NewLimiterState(limits).Bucket(flow, labels)
+	bucket, counted := rules.NewLimiterState(limits).Bucket(flow, labels)
 	if !counted {
 		return nil
 	}
@@ -224,7 +225,7 @@ func assign(ctx context.Context, w *session, n int64, flow string, labels map[st
 // dueInBuckets returns the runs that are due in buckets with a free place, first those of
 // the bucket in which one has waited longest, and when the next run is due in any bucket.
 func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
-	t := storage.NewLimiterState(limits)
+	t := rules.NewLimiterState(limits)
 	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
 		return nil, next, err
 	}

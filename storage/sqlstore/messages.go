@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -35,7 +37,7 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error
 		return err
 	}
 	return w.post(ctx, nil, insertMessage, l.Kind, l.Path, l.Incarnation, l.Name, l.Key,
-		[]byte(l.Body), storage.EncodeFailure(l.Failure), micros(orNow(l.Sent)), n)
+		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), n)
 }
 
 // deliverAll delivers messages; those to runs that are not there are an error, or
@@ -108,7 +110,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string) ([]stora
 	}
 	out := make([]storage.Message, len(rows))
 	for i, r := range rows {
-		failure, err := storage.DecodeFailure(r.Failure)
+		failure, err := codec.DecodeFailure(r.Failure)
 		if err != nil {
 			return nil, fmt.Errorf("%w (message %d of run %q)", err, r.N, run)
 		}
@@ -153,7 +155,7 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	if err != nil {
 		return nil, since, err
 	}
-	return storage.LastArrivals(messages), max(since, now), nil
+	return rules.LastArrivals(messages), max(since, now), nil
 }
 
 // Messages returns the run's wakeup counter and messages.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -91,7 +92,7 @@ func (s *Store) reregister(ctx context.Context) error {
 				return err
 			}
 			risen = true
-			if _, err := w.exec(ctx, takeBack, storage.EncodeProcess(s.owner.Process())); err != nil {
+			if _, err := w.exec(ctx, takeBack, codec.EncodeProcess(s.owner.Process())); err != nil {
 				return err
 			}
 			return register(ctx, w, s.owner)

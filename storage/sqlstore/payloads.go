@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -28,7 +29,7 @@ func writePayloads(ctx context.Context, w *session, n int64, payloads []storage.
 }
 
 // payloadsOf returns what reads the payloads of a run, each once.
-func payloadsOf(ctx context.Context, s *session, n int64) storage.Payloads {
+func payloadsOf(ctx context.Context, s *session, n int64) codec.Payloads {
 	read := map[int64]atom.Value{}
 	return func(ref int64) (atom.Value, error) {
 		if data, known := read[ref]; known {

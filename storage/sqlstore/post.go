@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // jobArgs are the arguments of insertJob.
@@ -21,7 +23,7 @@ func jobArgs(job *storage.Job) ([]any, error) {
 	}
 	return []any{
 		job.ID, job.Run, job.Flow, job.Version, []byte(job.Input), labels,
-		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), storage.EncodeFailure(job.Failure), tags, job.Trace,
+		job.Priority, job.State, micros(job.NotUntil), micros(job.Created), codec.EncodeFailure(job.Failure), tags, job.Trace,
 	}, nil
 }
 
@@ -37,7 +39,7 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 	if err := job.Check(); err != nil {
 		return err
 	}
-	job = job.Posted(time.Now())
+	job = rules.Posted(&job, time.Now())
 	args, err := jobArgs(&job)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) erro
 	if err := job.Check(); err != nil {
 		return err
 	}
-	job = job.Posted(time.Now())
+	job = rules.Posted(&job, time.Now())
 	args, err := jobArgs(&job)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -30,9 +30,9 @@ ON CONFLICT (flow, label, value, at) DO UPDATE SET jobs = rated.jobs + excluded.
 
 // meter returns how many jobs were claimed, as rates count them, and the time; nil
 // when there are no rates. Nobody else claims any until the transaction ends.
-func meter(ctx context.Context, w *session) (*storage.Meter, time.Time, error) {
+func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	limits, err := readLimits(ctx, w)
-	if err == nil && storage.NewMeter(limits) != nil && w.dialect.locks {
+	if err == nil && rules.NewMeter(limits) != nil && w.dialect.locks {
 		var flows []string
 		if err = w.all(ctx, &flows, lockRates); err == nil { // who was before may have changed them
 			w.limits = nil
@@ -43,7 +43,7 @@ func meter(ctx context.Context, w *session) (*storage.Meter, time.Time, error) {
 		return nil, time.Time{}, err
 	}
 	now, err := w.now(ctx)
-	m := storage.NewMeter(limits)
+	m := rules.NewMeter(limits)
 	if m == nil || err != nil {
 		return nil, now, err
 	}
@@ -61,14 +61,14 @@ func meter(ctx context.Context, w *session) (*storage.Meter, time.Time, error) {
 }
 
 // spend keeps what counts the claims, and forgets what counts no more.
-func spend(ctx context.Context, w *session, now time.Time, by []storage.Metered) error {
+func spend(ctx context.Context, w *session, now time.Time, by []rules.Metered) error {
 	if len(by) == 0 {
 		return nil
 	}
 	if _, err := w.exec(ctx, deleteRated, now.UnixMicro()); err != nil {
 		return err
 	}
-	jobs := map[storage.Metered]int{}
+	jobs := map[rules.Metered]int{}
 	for _, one := range by {
 		jobs[one]++
 	}

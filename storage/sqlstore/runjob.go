@@ -3,7 +3,9 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // What a run does to the job that asked for it. Where many writes share a transaction
@@ -33,7 +35,7 @@ func bindJob(ctx context.Context, w *session, run *storage.Run) error {
 	if err != nil {
 		return err
 	}
-	return job.Wanted(run.ID)
+	return rules.Wanted(&job, run.ID)
 }
 
 // endJobOf ends the job of a run within the checkpoint; nil is none.
@@ -42,7 +44,7 @@ func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) 
 	case end == nil:
 		return nil
 	case w.dialect.posts && w.many && end.ClaimID == "":
-		return w.post(ctx, passed, endWithRun, end.State, micros(end.NotUntil), storage.EncodeFailure(end.Failure), endedNow(end), end.Job, run)
+		return w.post(ctx, passed, endWithRun, end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), endedNow(end), end.Job, run)
 	default:
 		return endJob(ctx, w, run, end)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -129,15 +130,15 @@ func notFound(err error, what, id string) error {
 
 // record returns the run with everything filled in.
 func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
-	failure, err := storage.DecodeFailure(r.Failure)
+	failure, err := codec.DecodeFailure(r.Failure)
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
 	}
-	secrets, err := storage.DecodeSecrets(r.Secrets)
+	secrets, err := codec.DecodeSecrets(r.Secrets)
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
 	}
-	by, err := storage.DecodeProcess(r.DiedBy)
+	by, err := codec.DecodeProcess(r.DiedBy)
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
 	}
@@ -208,7 +209,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit)
 		taken = fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
 	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Root, run.Depth, run.Trace, run.Job,
-		created, input.Ref, []byte(input.Data), []byte(run.Attrs), storage.EncodeSecrets(run.Secrets))
+		created, input.Ref, []byte(input.Data), []byte(run.Attrs), codec.EncodeSecrets(run.Secrets))
 	if err != nil {
 		return 0, err
 	}

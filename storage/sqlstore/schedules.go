@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -113,7 +114,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	now := time.Now()
 	inserts := make([][]any, len(move.Jobs))
 	for i := range move.Jobs {
-		job := move.Jobs[i].Posted(now)
+		job := rules.Posted(&move.Jobs[i], now)
 		var err error
 		if inserts[i], err = jobArgs(&job); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -53,7 +54,7 @@ func (s *Store) evict(ctx context.Context, w *session, id string) error {
 		proves = storage.ProofBeside
 	}
 	now := time.Now()
-	by := storage.EncodeProcess(storage.Process{Owner: id, Host: process.Host, PID: process.PID})
+	by := codec.EncodeProcess(storage.Process{Owner: id, Host: process.Host, PID: process.PID})
 	if _, err := w.exec(ctx, blameRuns, micros(now), micros(now.Add(-storage.LostWindow)), proves, by, id, found.Tried); err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 //nolint:gosec // no credentials: a token is the right to end an atom
@@ -66,7 +68,7 @@ type tokenRow struct {
 }
 
 func (r *tokenRow) token() (storage.Token, error) {
-	failure, err := storage.DecodeFailure(r.Failure)
+	failure, err := codec.DecodeFailure(r.Failure)
 	if err != nil {
 		return storage.Token{}, fmt.Errorf("%w (token %q)", err, r.ID)
 	}
@@ -102,7 +104,7 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 		}
 		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
 			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart), int64(t.StartToClose),
-			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), storage.EncodeFailure(t.Failure))
+			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), codec.EncodeFailure(t.Failure))
 		if err != nil {
 			return err
 		}
@@ -184,12 +186,12 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 			if err := holdRunOf(ctx, w, id); err != nil {
 				return err
 			}
-			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), storage.EncodeFailure(failure), id, take)
+			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), codec.EncodeFailure(failure), id, take)
 			if err != nil {
 				return err
 			}
 			t = ended
-			message := ended.Message()
+			message := rules.EndedMessage(&ended)
 			return deliver(ctx, w, n, &message)
 		},
 		arrivals: moves,
@@ -219,10 +221,10 @@ func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Toke
 			if err != nil {
 				return err
 			}
-			if t = taken; !t.Tells() {
+			if t = taken; !rules.Tells(&t) {
 				return nil
 			}
-			message := taken.TakenMessage()
+			message := rules.TakenMessage(&taken)
 			return deliver(ctx, w, n, &message)
 		},
 		arrivals: moves,
@@ -256,7 +258,7 @@ func longestQueued(ctx context.Context, r *session, queues []string) (string, er
 		}
 	}
 	if longest.ID == "" {
-		return "", storage.NoWork(queues)
+		return "", rules.NoWork(queues)
 	}
 	return longest.ID, nil
 }
@@ -279,11 +281,11 @@ func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
-		if found.State != storage.TokenOpen || !found.FreeBy(now) { // somebody was faster
+		if found.State != storage.TokenOpen || !rules.FreeBy(&found, now) { // somebody was faster
 			continue
 		}
 		before := found.Take
-		found.TakenBy(q, now)
+		rules.Take(&found, q, now)
 		taken, n, err := changeToken(ctx, w, id, takeToken, found.Worker, micros(found.Beat), micros(found.Lease), id, before)
 		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
 			return taken, n, err

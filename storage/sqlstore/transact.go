@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 var _ storage.Transactor = (*Store)(nil)
@@ -25,7 +26,7 @@ const (
 // with its result. It waits for its turn as every other write, and shares the
 // transaction with none.
 func (s *Store) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
-	if err := storage.CheckKey(key); err != nil {
+	if err := rules.CheckKey(key); err != nil {
 		return nil, err
 	}
 	t := transaction{claim: claim, key: key, fn: fn}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -45,8 +46,8 @@ func testAtoms(t *testing.T, m Maker) {
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
 	empty := storage.Atom{Path: "0"}
 	overflows := []storage.Payload{
-		{Data: storage.EncodeTries(0, []atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
-		{Data: storage.EncodeTries(1, []atom.Try{{Value: value("third")}})},
+		{Data: codec.EncodeTries(0, []atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
+		{Data: codec.EncodeTries(1, []atom.Try{{Value: value("third")}})},
 	}
 	p.write(t, storage.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
 	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))

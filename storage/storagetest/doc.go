@@ -2,8 +2,8 @@
 //
 //	func TestStore(t *testing.T) {
 //		storagetest.Run(t, storagetest.Maker{
-//			Open: func(testing.TB) storage.Store { return storage.Memory() },
-//			Join: func(_ testing.TB, s storage.Store) storage.Store { return s.(*storage.MemoryStore).Join() },
+//			Open: func(testing.TB) storage.Store { return memstore.New() },
+//			Join: func(_ testing.TB, s storage.Store) storage.Store { return s.(*memstore.Store).Join() },
 //		})
 //	}
 //

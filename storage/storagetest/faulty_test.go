@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestFaultyPasses runs the suite on a store with which nothing goes wrong.
@@ -18,9 +19,9 @@ func TestFaultyPasses(t *testing.T) {
 	t.Parallel()
 	none := func(Call) Fault { return Fault{} }
 	Run(t, Maker{
-		Open: func(testing.TB) storage.Store { return Faulty(storage.Memory(), none) },
+		Open: func(testing.TB) storage.Store { return Faulty(memstore.New(), none) },
 		Join: func(_ testing.TB, s storage.Store) storage.Store {
-			return Faulty(s.(*faulty).Store.(*storage.MemoryStore).Join(), none)
+			return Faulty(s.(*faulty).Store.(*memstore.Store).Join(), none)
 		},
 	})
 }
@@ -29,7 +30,7 @@ func TestFaultyPasses(t *testing.T) {
 func TestFaultyFails(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	s := Faulty(storage.Memory(), func(c Call) Fault {
+	s := Faulty(memstore.New(), func(c Call) Fault {
 		seen[c.Method] = true
 		return Disk
 	})
@@ -57,7 +58,7 @@ func TestFaultyLoses(t *testing.T) {
 	}{"lost": {Lost, 2}, "unsure": {Unsure, 1}, "busy": {Busy, 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := Faulty(storage.Memory(), At("Commit", 2, c.fault))
+			s := Faulty(memstore.New(), At("Commit", 2, c.fault))
 			create(t, s, run("a"))
 			p := begin(t, s, "a")
 			p.write(t, storage.Checkpoint{})
@@ -78,7 +79,7 @@ func TestFaultyLoses(t *testing.T) {
 func TestFaultyDelays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := Faulty(storage.Memory(), From("Create", 2, Fault{Delay: time.Hour}))
+		s := Faulty(memstore.New(), From("Create", 2, Fault{Delay: time.Hour}))
 		begun := time.Now()
 		create(t, s, run("a"), run("b"))
 		if waited := time.Since(begun); waited != time.Hour {

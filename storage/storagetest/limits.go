@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 func labelled(id, flow string, labels map[string]string) storage.Run {
@@ -171,7 +172,7 @@ func testLimitsDue(t *testing.T, m Maker) {
 // anyTraffic makes limits, and runs from a number on that are due, some of which
 // it begins. It returns how many those are, and the buckets of the others. Later all
 // of them are out of the way.
-func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.LimiterState, map[string]*storage.Bucket) {
+func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*rules.LimiterState, map[string]*rules.Bucket) {
 	t.Helper()
 	for range rapid.IntRange(1, 3).Draw(rt, "limits") {
 		setLimits(t, s, storage.Limit{
@@ -182,7 +183,7 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 	}
 	limits, err := s.Limits(t.Context())
 	must(t, "Limits", err)
-	traffic, buckets := storage.NewLimiterState(limits), map[string]*storage.Bucket{}
+	traffic, buckets := rules.NewLimiterState(limits), map[string]*rules.Bucket{}
 	for i := range rapid.IntRange(1, 12).Draw(rt, "n") {
 		r := labelled(strconv.Itoa(from+i), rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "of"), map[string]string{})
 		for _, key := range []string{"k", "l"} {
@@ -192,7 +193,7 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*storage.
 		}
 		r.Due = at(rapid.IntRange(1, 5).Draw(rt, "due"))
 		create(t, s, r)
-		bucket := &storage.Bucket{Flow: r.Flow, Labels: r.Labels}
+		bucket := &rules.Bucket{Flow: r.Flow, Labels: r.Labels}
 		if !rapid.Bool().Draw(rt, "begin") {
 			buckets[r.ID] = bucket
 			continue

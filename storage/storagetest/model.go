@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // testModel compares random calls with a model that is too simple to be wrong:
@@ -370,7 +371,7 @@ func (w *world) endToken(rt *rapid.T) {
 	must(w.t, "EndToken", err)
 	t.State, t.Result = storage.TokenCompleted, value("done")
 	w.tokens[id] = t
-	w.delivered(w.runs[t.Run], t.Message())
+	w.delivered(w.runs[t.Run], rules.EndedMessage(&t))
 }
 
 // stale commits and releases under a claim that is void.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -24,7 +25,7 @@ func (d *Draft) Overflow(cmd *scheduler.Command) {
 		s = overflow{all: cmd.Tries.Tries}
 	}
 	d.Head.Refs++
-	d.Payloads = append(d.Payloads, storage.Payload{Ref: d.Head.Refs, Data: storage.EncodeTries(s.ref, cmd.Tries.Tries)})
+	d.Payloads = append(d.Payloads, storage.Payload{Ref: d.Head.Refs, Data: codec.EncodeTries(s.ref, cmd.Tries.Tries)})
 	s.ref = d.Head.Refs
 	d.keepOverflow(cmd.Atom, s)
 }

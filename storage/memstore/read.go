@@ -1,4 +1,4 @@
-package storage
+package memstore
 
 import (
 	"cmp"
@@ -8,23 +8,26 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Run returns one run.
-func (m *MemoryStore) Run(ctx context.Context, id string) (Run, error) {
+func (m *Store) Run(ctx context.Context, id string) (storage.Run, error) {
 	if err := m.enter(ctx); err != nil {
-		return Run{}, err
+		return storage.Run{}, err
 	}
 	defer m.mu.Unlock()
 	r, err := m.find(id)
 	if err != nil {
-		return Run{}, err
+		return storage.Run{}, err
 	}
 	return r.record(), nil
 }
 
 // Runs lists runs.
-func (m *MemoryStore) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
+func (m *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -33,18 +36,18 @@ func (m *MemoryStore) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	slices.Reverse(list)
 	if !q.Due.IsZero() {
 		slices.Reverse(list)
-		slices.SortStableFunc(list, func(a, b *memoryRun) int { return a.head.Due.Compare(b.head.Due) })
+		slices.SortStableFunc(list, func(a, b *runRecord) int { return a.head.Due.Compare(b.head.Due) })
 	}
 	if q.Before != "" {
-		at := slices.IndexFunc(list, func(r *memoryRun) bool { return r.head.ID == q.Before })
+		at := slices.IndexFunc(list, func(r *runRecord) bool { return r.head.ID == q.Before })
 		if at < 0 {
-			return nil, fmt.Errorf("%w: run %q", ErrNotFound, q.Before)
+			return nil, fmt.Errorf("%w: run %q", storage.ErrNotFound, q.Before)
 		}
 		list = list[at+1:]
 	}
-	var out []Run
+	var out []storage.Run
 	for _, r := range list {
-		if q.matches(&r.head) {
+		if matches(&q, &r.head) {
 			out = append(out, r.record())
 			if len(out) == q.Limit {
 				break
@@ -55,8 +58,8 @@ func (m *MemoryStore) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 }
 
 // Labeled returns the runs that have not ended, by a label of theirs.
-func (m *MemoryStore) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
-	if err := CheckLabeled(value, keys); err != nil {
+func (m *Store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+	if err := rules.CheckLabeled(value, keys); err != nil {
 		return nil, err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -84,7 +87,7 @@ func (m *MemoryStore) Labeled(ctx context.Context, value string, keys ...string)
 	return out, nil
 }
 
-func (q *RunQuery) matches(r *Run) bool {
+func matches(q *storage.RunQuery, r *storage.Run) bool {
 	for k, v := range q.Labels {
 		if there, ok := r.Labels[k]; !ok || there != v {
 			return false
@@ -96,7 +99,7 @@ func (q *RunQuery) matches(r *Run) bool {
 }
 
 // Atoms returns the atoms of a run that a query selects.
-func (m *MemoryStore) Atoms(ctx context.Context, run string, q AtomQuery) ([]Atom, error) {
+func (m *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -109,19 +112,19 @@ func (m *MemoryStore) Atoms(ctx context.Context, run string, q AtomQuery) ([]Ato
 }
 
 // Atom returns one atom of a run.
-func (m *MemoryStore) Atom(ctx context.Context, run, path string) (Atom, error) {
+func (m *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	found, err := m.AtomsAt(ctx, run, path)
 	if err != nil {
-		return Atom{}, err
+		return storage.Atom{}, err
 	}
 	if len(found) == 0 {
-		return Atom{}, fmt.Errorf("%w: atom %q of run %q", ErrNotFound, path, run)
+		return storage.Atom{}, fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
 	}
 	return found[0], nil
 }
 
 // AtomsAt returns the atoms at these paths.
-func (m *MemoryStore) AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error) {
+func (m *Store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -130,13 +133,13 @@ func (m *MemoryStore) AtomsAt(ctx context.Context, run string, paths ...string) 
 	if err != nil {
 		return nil, err
 	}
-	var out []Atom
+	var out []storage.Atom
 	for _, path := range paths {
 		record, there := r.atoms.find(path)
 		if !there {
 			continue
 		}
-		a, err := DecodeAtom(path, record, r.payload)
+		a, err := codec.DecodeAtom(path, record, r.payload)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +149,7 @@ func (m *MemoryStore) AtomsAt(ctx context.Context, run string, paths ...string) 
 }
 
 // Tries returns all that a retry decides by.
-func (m *MemoryStore) Tries(ctx context.Context, run, path string) (atom.History, error) {
+func (m *Store) Tries(ctx context.Context, run, path string) (atom.History, error) {
 	a, err := m.Atom(ctx, run, path)
 	if err != nil {
 		return atom.History{}, err
@@ -159,11 +162,11 @@ func (m *MemoryStore) Tries(ctx context.Context, run, path string) (atom.History
 	if err != nil {
 		return atom.History{}, err
 	}
-	return a.AllTries(r.payload)
+	return codec.AllTries(&a, r.payload)
 }
 
 // History returns entries with numbers above after.
-func (m *MemoryStore) History(ctx context.Context, run string, after int64, limit int) ([]Entry, error) {
+func (m *Store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -176,7 +179,7 @@ func (m *MemoryStore) History(ctx context.Context, run string, after int64, limi
 }
 
 // Undos returns entries of the undo stack from below or from the top.
-func (m *MemoryStore) Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error) {
+func (m *Store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -185,7 +188,7 @@ func (m *MemoryStore) Undos(ctx context.Context, run string, below int64, limit 
 	if err != nil {
 		return nil, err
 	}
-	var out []Undo
+	var out []storage.Undo
 	stack := r.undo
 	if below > 0 {
 		stack = stack[:min(below-1, int64(len(stack)))]
@@ -194,18 +197,18 @@ func (m *MemoryStore) Undos(ctx context.Context, run string, below int64, limit 
 		if len(out) == limit && limit > 0 {
 			break
 		}
-		out = append(out, Undo{N: int64(i) + 1, Path: path})
+		out = append(out, storage.Undo{N: int64(i) + 1, Path: path})
 	}
 	return out, nil
 }
 
 // Timers returns timers due by then, of runs without an owner.
-func (m *MemoryStore) Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error) {
+func (m *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []TimerRow
+	var out []storage.TimerRow
 	for _, r := range m.order {
 		if r.head.Owner != "" {
 			continue
@@ -224,7 +227,7 @@ func (m *MemoryStore) Timers(ctx context.Context, by time.Time, limit int) ([]Ti
 }
 
 // RunTimers returns the timers of one run.
-func (m *MemoryStore) RunTimers(ctx context.Context, run string) ([]TimerRow, error) {
+func (m *Store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -236,14 +239,14 @@ func (m *MemoryStore) RunTimers(ctx context.Context, run string) ([]TimerRow, er
 	return r.listTimers(), nil
 }
 
-func (r *memoryRun) listTimers() []TimerRow {
+func (r *runRecord) listTimers() []storage.TimerRow {
 	out := slices.Clone(r.timers)
 	sortTimers(out)
 	return out
 }
 
 // RunTokens returns the open tokens of one run.
-func (m *MemoryStore) RunTokens(ctx context.Context, run string) ([]Token, error) {
+func (m *Store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -252,30 +255,30 @@ func (m *MemoryStore) RunTokens(ctx context.Context, run string) ([]Token, error
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Token, len(r.open))
+	out := make([]storage.Token, len(r.open))
 	for i, id := range r.open {
 		out[i] = m.token(id)
 	}
-	slices.SortFunc(out, func(a, b Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b storage.Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
 	return out, nil
 }
 
 // sortTimers puts the nearest first, and makes the order among equals certain.
-func sortTimers(rows []TimerRow) {
-	slices.SortFunc(rows, func(a, b TimerRow) int {
+func sortTimers(rows []storage.TimerRow) {
+	slices.SortFunc(rows, func(a, b storage.TimerRow) int {
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Run, b.Run),
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind))
 	})
 }
 
 // Token returns one token.
-func (m *MemoryStore) Token(ctx context.Context, id string) (Token, error) {
+func (m *Store) Token(ctx context.Context, id string) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
-		return Token{}, err
+		return storage.Token{}, err
 	}
 	defer m.mu.Unlock()
 	if m.tokens[id] == nil {
-		return Token{}, fmt.Errorf("%w: token %q", ErrNotFound, id)
+		return storage.Token{}, fmt.Errorf("%w: token %q", storage.ErrNotFound, id)
 	}
 	return m.token(id), nil
 }

@@ -1,12 +1,15 @@
-package storage
+package memstore
 
 import (
 	"context"
 	"time"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Send puts messages into the boxes of runs.
-func (m *MemoryStore) Send(ctx context.Context, messages ...Message) error {
+func (m *Store) Send(ctx context.Context, messages ...storage.Message) error {
 	for i := range messages {
 		if err := messages[i].Check(); err != nil {
 			return err
@@ -28,7 +31,7 @@ func (m *MemoryStore) Send(ctx context.Context, messages ...Message) error {
 }
 
 // deliver puts the message into the run's box, unless one of its key came before.
-func (m *memory) deliver(r *memoryRun, l Message) {
+func (m *memory) deliver(r *runRecord, l storage.Message) {
 	if l.Key != "" {
 		if r.keys[l.Key] {
 			return
@@ -40,7 +43,7 @@ func (m *memory) deliver(r *memoryRun, l Message) {
 	}
 	now := time.Now()
 	r.head.Wakeups++
-	l.N, l.Run, l.Failure = r.head.Wakeups, r.head.ID, copyFailure(l.Failure)
+	l.N, l.Run, l.Failure = r.head.Wakeups, r.head.ID, rules.CopyFailure(l.Failure)
 	if l.Sent.IsZero() {
 		l.Sent = now
 	}
@@ -54,7 +57,7 @@ func (m *memory) deliver(r *memoryRun, l Message) {
 }
 
 // Messages returns the run's wakeup counter and messages.
-func (m *MemoryStore) Messages(ctx context.Context, run string) (int64, []Message, error) {
+func (m *Store) Messages(ctx context.Context, run string) (int64, []storage.Message, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err
 	}

@@ -1,4 +1,4 @@
-package storage
+package codec
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // A record is stored as a row of fields. A field is a tag byte, which holds its
@@ -63,7 +64,7 @@ func (f *fields) text(field byte, s string) {
 
 // held writes the number of a payload, or the inline value; the shape tells
 // which.
-func (f *fields) held(field byte, h Held) {
+func (f *fields) held(field byte, h storage.Held) {
 	if h.Ref != 0 {
 		f.number(field, uint64(h.Ref))
 		return
@@ -115,7 +116,7 @@ func (s *scan) next() bool {
 
 func (s *scan) fail(problem string) {
 	if s.err == nil {
-		s.err = fmt.Errorf("%w: field %d: %s", ErrCorrupt, s.field, problem)
+		s.err = fmt.Errorf("%w: field %d: %s", storage.ErrCorrupt, s.field, problem)
 	}
 }
 
@@ -169,11 +170,11 @@ func (s *scan) text() string {
 
 func (s *scan) value() atom.Value { return s.bytes() }
 
-func (s *scan) held(payload Payloads) Held {
+func (s *scan) held(payload Payloads) storage.Held {
 	if s.shape == shapeBytes {
-		return Held{Data: s.bytes()}
+		return storage.Held{Data: s.bytes()}
 	}
-	h := Held{Ref: int64(s.num)}
+	h := storage.Held{Ref: int64(s.num)}
 	data, err := payload(h.Ref)
 	if err != nil {
 		if s.err == nil {

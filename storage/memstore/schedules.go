@@ -1,4 +1,4 @@
-package storage
+package memstore
 
 import (
 	"cmp"
@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
-func copySchedule(s *Schedule) Schedule {
+func copySchedule(s *storage.Schedule) storage.Schedule {
 	c := *s
 	c.Needs, c.Labels = maps.Clone(s.Needs), maps.Clone(s.Labels)
 	return c
 }
 
 // PutSchedule sets a schedule.
-func (m *MemoryStore) PutSchedule(ctx context.Context, s Schedule) error {
+func (m *Store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (m *MemoryStore) PutSchedule(ctx context.Context, s Schedule) error {
 }
 
 // MoveSchedule changes a schedule and posts jobs.
-func (m *MemoryStore) MoveSchedule(ctx context.Context, move ScheduleMove) error {
+func (m *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
 	if err := move.Check(); err != nil {
 		return err
 	}
@@ -55,9 +57,9 @@ func (m *MemoryStore) MoveSchedule(ctx context.Context, move ScheduleMove) error
 	s := m.schedules[move.ID]
 	switch {
 	case s == nil:
-		return fmt.Errorf("%w: schedule %q", ErrNotFound, move.ID)
+		return fmt.Errorf("%w: schedule %q", storage.ErrNotFound, move.ID)
 	case s.Mark != move.Mark:
-		return fmt.Errorf("%w: schedule %q", ErrFenced, move.ID)
+		return fmt.Errorf("%w: schedule %q", storage.ErrFenced, move.ID)
 	}
 	s.Next, s.Last, s.Paused, s.Mark = move.Next, move.Last, move.Paused, uuid.NewString()
 	for i := range move.Jobs {
@@ -68,38 +70,38 @@ func (m *MemoryStore) MoveSchedule(ctx context.Context, move ScheduleMove) error
 }
 
 // DeleteSchedule deletes a schedule.
-func (m *MemoryStore) DeleteSchedule(ctx context.Context, id string) error {
+func (m *Store) DeleteSchedule(ctx context.Context, id string) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
 	if m.schedules[id] == nil {
-		return fmt.Errorf("%w: schedule %q", ErrNotFound, id)
+		return fmt.Errorf("%w: schedule %q", storage.ErrNotFound, id)
 	}
 	delete(m.schedules, id)
 	return nil
 }
 
 // Schedule returns one schedule.
-func (m *MemoryStore) Schedule(ctx context.Context, id string) (Schedule, error) {
+func (m *Store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
-		return Schedule{}, err
+		return storage.Schedule{}, err
 	}
 	defer m.mu.Unlock()
 	s := m.schedules[id]
 	if s == nil {
-		return Schedule{}, fmt.Errorf("%w: schedule %q", ErrNotFound, id)
+		return storage.Schedule{}, fmt.Errorf("%w: schedule %q", storage.ErrNotFound, id)
 	}
 	return copySchedule(s), nil
 }
 
 // Schedules returns all schedules.
-func (m *MemoryStore) Schedules(ctx context.Context) ([]Schedule, error) {
+func (m *Store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []Schedule
+	var out []storage.Schedule
 	for _, id := range slices.Sorted(maps.Keys(m.schedules)) {
 		out = append(out, copySchedule(m.schedules[id]))
 	}
@@ -107,7 +109,7 @@ func (m *MemoryStore) Schedules(ctx context.Context) ([]Schedule, error) {
 }
 
 // DueSchedules returns schedules whose tick has come.
-func (m *MemoryStore) DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error) {
+func (m *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, now, next, err
 	}
@@ -122,7 +124,7 @@ func (m *MemoryStore) DueSchedules(ctx context.Context, limit int) (due []Schedu
 			next = s.Next
 		}
 	}
-	slices.SortFunc(due, func(a, b Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(due, func(a, b storage.Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
 	if limit > 0 && len(due) > limit {
 		due, next = due[:limit], now
 	}

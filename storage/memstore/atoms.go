@@ -1,13 +1,13 @@
-package storage
+package memstore
 
 import (
 	"maps"
 	"slices"
 )
 
-// memoryAtoms holds the records of a run's atoms, encoded, by path. A record that
+// atomRecords holds the records of a run's atoms, encoded, by path. A record that
 // is written again, as nearly all are, reuses the space of the one before it.
-type memoryAtoms struct {
+type atomRecords struct {
 	places map[string]int32 // in rows
 	rows   [][]byte
 	free   []int32  // places of records that were forgotten
@@ -23,7 +23,7 @@ const (
 )
 
 // put writes a record, which is copied.
-func (m *memoryAtoms) put(path string, record []byte) {
+func (m *atomRecords) put(path string, record []byte) {
 	at, there := m.places[path]
 	if !there {
 		at = m.add(path)
@@ -38,7 +38,7 @@ func (m *memoryAtoms) put(path string, record []byte) {
 const firstPlaces = 8
 
 // add makes a place for a record.
-func (m *memoryAtoms) add(path string) (at int32) {
+func (m *atomRecords) add(path string) (at int32) {
 	if m.places == nil {
 		m.places, m.rows = map[string]int32{}, make([][]byte, 0, firstPlaces)
 	}
@@ -56,7 +56,7 @@ func (m *memoryAtoms) add(path string) (at int32) {
 // alloc returns space for a record of that size, and for what its next states may
 // add. Space that a record outgrows stays allocated. Large records would waste
 // much of it, so they are not cut from a slab.
-func (m *memoryAtoms) alloc(size int) []byte {
+func (m *atomRecords) alloc(size int) []byte {
 	size = max(size, minRow)
 	if size > minSlab/4 {
 		return make([]byte, 0, size)
@@ -71,7 +71,7 @@ func (m *memoryAtoms) alloc(size int) []byte {
 }
 
 // find returns the record of an atom, and whether there is one.
-func (m *memoryAtoms) find(path string) ([]byte, bool) {
+func (m *atomRecords) find(path string) ([]byte, bool) {
 	at, there := m.places[path]
 	if !there {
 		return nil, false
@@ -79,7 +79,7 @@ func (m *memoryAtoms) find(path string) ([]byte, bool) {
 	return m.rows[at], true
 }
 
-func (m *memoryAtoms) forget(path string) {
+func (m *atomRecords) forget(path string) {
 	if at, there := m.places[path]; there {
 		delete(m.places, path)
 		m.sorted = nil
@@ -89,7 +89,7 @@ func (m *memoryAtoms) forget(path string) {
 }
 
 // paths returns the paths in their order.
-func (m *memoryAtoms) paths() []string {
+func (m *atomRecords) paths() []string {
 	if m.sorted == nil {
 		m.sorted = slices.Sorted(maps.Keys(m.places))
 	}

@@ -1,13 +1,16 @@
-package storage
+package memstore
 
 import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // SetLimit sets a limit.
-func (m *MemoryStore) SetLimit(ctx context.Context, limit Limit) error {
+func (m *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
 	}
@@ -15,13 +18,13 @@ func (m *MemoryStore) SetLimit(ctx context.Context, limit Limit) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	m.limits = WithLimit(m.limits, limit)
+	m.limits = rules.WithLimit(m.limits, limit)
 	m.notify()
 	return nil
 }
 
 // Limits returns all limits.
-func (m *MemoryStore) Limits(ctx context.Context) ([]Limit, error) {
+func (m *Store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -30,8 +33,8 @@ func (m *MemoryStore) Limits(ctx context.Context) ([]Limit, error) {
 }
 
 // traffic returns what is driven, and those runs that are about to be.
-func (m *memory) traffic(soon []string) *LimiterState {
-	t := NewLimiterState(m.limits)
+func (m *memory) traffic(soon []string) *rules.LimiterState {
+	t := rules.NewLimiterState(m.limits)
 	if len(m.limits) == 0 {
 		return t
 	}
@@ -43,20 +46,20 @@ func (m *memory) traffic(soon []string) *LimiterState {
 	return t
 }
 
-func (r *memoryRun) bucket() *Bucket { return r.head.bucket() }
+func (r *runRecord) bucket() *rules.Bucket { return bucketOf(&r.head) }
 
-func (r *Run) bucket() *Bucket { return &Bucket{Flow: r.Flow, Labels: r.Labels} }
+func bucketOf(r *storage.Run) *rules.Bucket { return &rules.Bucket{Flow: r.Flow, Labels: r.Labels} }
 
 // full returns the limit that a run has no place by.
-func (m *memory) full(r *Run) *LimitedError {
+func (m *memory) full(r *storage.Run) *storage.LimitedError {
 	if len(m.limits) == 0 {
 		return nil
 	}
-	return m.traffic(nil).Full(r.ID, r.bucket())
+	return m.traffic(nil).Full(r.ID, bucketOf(r))
 }
 
 // Limited returns the limit that a run would have to wait for.
-func (m *MemoryStore) Limited(ctx context.Context, run string) (*LimitedError, error) {
+func (m *Store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -71,19 +74,19 @@ func (m *MemoryStore) Limited(ctx context.Context, run string) (*LimitedError, e
 // ratedClaim is a claim of a job that a rate counts.
 type ratedClaim struct {
 	at time.Time
-	by Metered
+	by rules.Metered
 }
 
 // meter returns what was claimed, as far as it counts still; nil when nothing
 // counts it.
-func (m *memory) meter(now time.Time) *Meter {
-	meter := NewMeter(m.limits)
+func (m *memory) meter(now time.Time) *rules.Meter {
+	meter := rules.NewMeter(m.limits)
 	if meter == nil {
 		m.rated = nil
 		return nil
 	}
 	m.rated = slices.DeleteFunc(m.rated, func(c ratedClaim) bool {
-		i := slices.IndexFunc(m.limits, func(l Limit) bool { return l.Flow == c.by.Rate.Flow && l.Label == c.by.Rate.Label })
+		i := slices.IndexFunc(m.limits, func(l storage.Limit) bool { return l.Flow == c.by.Rate.Flow && l.Label == c.by.Rate.Label })
 		return i < 0 || !c.at.After(now.Add(-m.limits[i].Per))
 	})
 	for _, c := range m.rated {
@@ -93,7 +96,7 @@ func (m *memory) meter(now time.Time) *Meter {
 }
 
 // spent keeps what counts a claim.
-func (m *memory) spent(now time.Time, by []Metered) {
+func (m *memory) spent(now time.Time, by []rules.Metered) {
 	for _, one := range by {
 		m.rated = append(m.rated, ratedClaim{now, one})
 	}

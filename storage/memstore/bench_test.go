@@ -1,4 +1,4 @@
-package storage_test
+package memstore_test
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // BenchmarkMemoryCommit writes what one step of a flow writes: the end of an
 // atom with its result, and the two lines of history that go with a step.
 func BenchmarkMemoryCommit(b *testing.B) {
-	s := storage.Memory()
+	s := memstore.New()
 	if err := s.Create(b.Context(), storage.Run{ID: "a"}); err != nil {
 		b.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func BenchmarkMemoryHeap(b *testing.B) {
 	result, now := atom.MustEncode(map[string]int{"n": 1}), time.Now()
 	for b.Loop() {
 		before := heap()
-		s := storage.Memory()
+		s := memstore.New()
 		if err := s.Create(b.Context(), storage.Run{ID: "a"}); err != nil {
 			b.Fatal(err)
 		}

@@ -1,9 +1,11 @@
-package storage
+package memstore
 
 import (
 	"container/heap"
 	"context"
 	"time"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // dueHeap holds the runs that are due at some time, nearest first. What a run
@@ -12,7 +14,7 @@ type dueHeap []dueEntry
 
 type dueEntry struct {
 	at  time.Time
-	run *memoryRun
+	run *runRecord
 }
 
 func (h *dueHeap) Len() int { return len(*h) }
@@ -39,7 +41,7 @@ func (h *dueHeap) Pop() any {
 }
 
 // wants enters a run that is due at some time.
-func (m *memory) wants(r *memoryRun) {
+func (m *memory) wants(r *runRecord) {
 	if due := r.head.Due; r.head.Owner == "" && !due.IsZero() && !due.Equal(r.queued) {
 		r.queued = due
 		heap.Push(&m.due, dueEntry{due, r})
@@ -48,7 +50,7 @@ func (m *memory) wants(r *memoryRun) {
 
 // nearest returns the run that is due next, without those entries whose time is
 // past, or nil.
-func (m *memory) nearest() *memoryRun {
+func (m *memory) nearest() *runRecord {
 	for len(m.due) > 0 {
 		e := m.due[0]
 		r := e.run
@@ -64,7 +66,7 @@ func (m *memory) nearest() *memoryRun {
 }
 
 // Due loads runs that want to be driven.
-func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time.Time, err error) {
+func (m *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
@@ -73,7 +75,7 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		return m.suspects(&q), time.Time{}, nil
 	}
 	traffic := m.traffic(q.Except)
-	var seen []*memoryRun
+	var seen []*runRecord
 	defer func() {
 		for _, r := range seen {
 			m.wants(r)
@@ -90,7 +92,7 @@ func (m *MemoryStore) Due(ctx context.Context, q DueQuery) (due []Due, next time
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Lost >= SuspectLost || !q.wants(r) || traffic.Available(r.bucket()) == 0 {
+		if r.head.Lost >= storage.SuspectLost || !wants(&q, r) || traffic.Available(r.bucket()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {

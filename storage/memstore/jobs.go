@@ -1,4 +1,4 @@
-package storage
+package memstore
 
 import (
 	"cmp"
@@ -11,10 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // PostJob adds a job.
-func (m *MemoryStore) PostJob(ctx context.Context, job Job) error {
+func (m *Store) PostJob(ctx context.Context, job storage.Job) error {
 	if err := job.Check(); err != nil {
 		return err
 	}
@@ -23,60 +25,53 @@ func (m *MemoryStore) PostJob(ctx context.Context, job Job) error {
 	}
 	defer m.mu.Unlock()
 	if !m.post(&job) {
-		return fmt.Errorf("%w: job %q", ErrExists, job.ID)
+		return fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
 	}
 	m.notify()
 	return nil
 }
 
 // post adds a job, unless the id is taken.
-func (m *memory) post(job *Job) bool {
+func (m *memory) post(job *storage.Job) bool {
 	if m.jobs[job.ID] != nil {
 		return false
 	}
 	m.posted++
-	j := &memoryJob{Job: job.Posted(time.Now()), n: m.posted}
+	j := &jobRecord{Job: rules.Posted(job, time.Now()), n: m.posted}
 	m.jobs[job.ID] = j
 	m.pin(j)
 	return true
 }
 
 // A memoryJob is a job and its place among all.
-type memoryJob struct {
-	Job
+type jobRecord struct {
+	storage.Job
 
 	n int64
 }
 
 // inClaimOrder compares by priority and then age.
-func inClaimOrder(a, b *memoryJob) int {
+func inClaimOrder(a, b *jobRecord) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.n, b.n))
 }
 
 // pin puts a job on the board, which holds those that have not ended, in the
 // order of claiming.
-func (m *memory) pin(j *memoryJob) {
+func (m *memory) pin(j *jobRecord) {
 	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); !there && !j.State.Ended() {
 		m.board = slices.Insert(m.board, at, j)
 	}
 }
 
 // unpin takes a job off the board once it has ended.
-func (m *memory) unpin(j *memoryJob) {
+func (m *memory) unpin(j *jobRecord) {
 	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); there && j.State.Ended() {
 		m.board = slices.Delete(m.board, at, at+1)
 	}
 }
 
-func copyJob(j *Job) Job {
-	c := *j
-	c.Labels, c.RunLabels = maps.Clone(j.Labels), maps.Clone(j.RunLabels)
-	c.Failure = copyFailure(j.Failure)
-	return c
-}
-
 // free reports whether the job may be claimed at that time.
-func (j *Job) free(now time.Time) bool {
+func free(j *storage.Job, now time.Time) bool {
 	switch j.State {
 	case states.JobUnclaimed:
 		return true
@@ -90,16 +85,16 @@ func (j *Job) free(now time.Time) bool {
 }
 
 // ClaimJobs claims jobs.
-func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) {
+func (m *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	now := time.Now()
 	meter := m.meter(now)
-	var out []Job
+	var out []storage.Job
 	for _, j := range m.board {
-		if !j.free(now) || !q.Takes(&j.Job) {
+		if !free(&j.Job, now) || !rules.TakesJob(&q, &j.Job) {
 			continue
 		}
 		by, may := meter.Admit(&j.Job)
@@ -111,7 +106,7 @@ func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) 
 		j.Epoch++
 		j.Attempts++
 		j.Lease = now.Add(q.Lease)
-		out = append(out, copyJob(&j.Job))
+		out = append(out, rules.CopyJob(&j.Job))
 		if len(out) >= q.Limit {
 			break
 		}
@@ -119,16 +114,16 @@ func (m *MemoryStore) ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error) 
 	return out, nil
 }
 
-func (m *memory) job(id string) (*memoryJob, error) {
+func (m *memory) job(id string) (*jobRecord, error) {
 	j := m.jobs[id]
 	if j == nil {
-		return nil, fmt.Errorf("%w: job %q", ErrNotFound, id)
+		return nil, fmt.Errorf("%w: job %q", storage.ErrNotFound, id)
 	}
 	return j, nil
 }
 
 // RenewJob prolongs a claim.
-func (m *MemoryStore) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+func (m *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -138,14 +133,14 @@ func (m *MemoryStore) RenewJob(ctx context.Context, id string, epoch int64, clai
 		return err
 	}
 	if j.State != states.JobClaimed || j.Epoch != epoch || j.ClaimID != claim || claim == "" {
-		return fmt.Errorf("%w: job %q", ErrFenced, id)
+		return fmt.Errorf("%w: job %q", storage.ErrFenced, id)
 	}
 	j.Lease = time.Now().Add(lease)
 	return nil
 }
 
 // EndJob ends a claim.
-func (m *MemoryStore) EndJob(ctx context.Context, end JobEnd) error {
+func (m *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -160,12 +155,12 @@ func (m *MemoryStore) EndJob(ctx context.Context, end JobEnd) error {
 
 // jobToEnd returns the job that an end is to be written to: nil, without an
 // error, when it says nothing new. In a checkpoint, run is the id of its run.
-func (m *memory) jobToEnd(run string, end *JobEnd) (*memoryJob, error) {
+func (m *memory) jobToEnd(run string, end *storage.JobEnd) (*jobRecord, error) {
 	j, err := m.job(end.Job)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := end.Ends(&j.Job, run)
+	ends, err := rules.Ends(end, &j.Job, run)
 	if !ends {
 		j = nil
 	}
@@ -173,8 +168,8 @@ func (m *memory) jobToEnd(run string, end *JobEnd) (*memoryJob, error) {
 }
 
 // endJob writes an end that may be written.
-func (m *memory) endJob(j *memoryJob, end *JobEnd) {
-	j.State, j.NotUntil, j.Failure = end.State, end.NotUntil, copyFailure(end.Failure)
+func (m *memory) endJob(j *jobRecord, end *storage.JobEnd) {
+	j.State, j.NotUntil, j.Failure = end.State, end.NotUntil, rules.CopyFailure(end.Failure)
 	j.Owner, j.ClaimID, j.Lease = "", "", time.Time{}
 	if end.ClaimID == "" {
 		j.Attempts = 0
@@ -187,7 +182,7 @@ func (m *memory) endJob(j *memoryJob, end *JobEnd) {
 }
 
 // bindJob assigns to a new run the job that asked for it.
-func (m *memory) bindJob(run *Run) error {
+func (m *memory) bindJob(run *storage.Run) error {
 	if run.Job == "" {
 		return nil
 	}
@@ -195,7 +190,7 @@ func (m *memory) bindJob(run *Run) error {
 	if err != nil {
 		return err
 	}
-	if err := j.Wanted(run.ID); err != nil {
+	if err := rules.Wanted(&j.Job, run.ID); err != nil {
 		return err
 	}
 	j.State, j.Owner, j.ClaimID, j.Lease, j.Attempts = states.JobClaimed, "", "", time.Time{}, 0
@@ -203,28 +198,28 @@ func (m *memory) bindJob(run *Run) error {
 }
 
 // Job returns one job.
-func (m *MemoryStore) Job(ctx context.Context, id string) (Job, error) {
+func (m *Store) Job(ctx context.Context, id string) (storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
-		return Job{}, err
+		return storage.Job{}, err
 	}
 	defer m.mu.Unlock()
 	j, err := m.job(id)
 	if err != nil {
-		return Job{}, err
+		return storage.Job{}, err
 	}
-	return copyJob(&j.Job), nil
+	return rules.CopyJob(&j.Job), nil
 }
 
 // JobList lists jobs.
-func (m *MemoryStore) JobList(ctx context.Context, q JobQuery) ([]Job, error) {
+func (m *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []Job
+	var out []storage.Job
 	for _, j := range slices.SortedFunc(maps.Values(m.jobs), inClaimOrder) {
 		if len(q.States) == 0 || slices.Contains(q.States, j.State) {
-			out = append(out, copyJob(&j.Job))
+			out = append(out, rules.CopyJob(&j.Job))
 			if len(out) == q.Limit {
 				break
 			}
@@ -234,12 +229,12 @@ func (m *MemoryStore) JobList(ctx context.Context, q JobQuery) ([]Job, error) {
 }
 
 // JobCounts counts jobs.
-func (m *MemoryStore) JobCounts(ctx context.Context) ([]JobCount, error) {
+func (m *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	counts := map[states.Job]JobCount{}
+	counts := map[states.Job]storage.JobCount{}
 	for _, j := range m.board {
 		c := counts[j.State]
 		since := j.Created
@@ -253,16 +248,16 @@ func (m *MemoryStore) JobCounts(ctx context.Context) ([]JobCount, error) {
 		c.Jobs++
 		counts[j.State] = c
 	}
-	return slices.SortedFunc(maps.Values(counts), func(a, b JobCount) int { return cmp.Compare(a.State, b.State) }), nil
+	return slices.SortedFunc(maps.Values(counts), func(a, b storage.JobCount) int { return cmp.Compare(a.State, b.State) }), nil
 }
 
 // PurgeJobs deletes jobs that have ended.
-func (m *MemoryStore) PurgeJobs(ctx context.Context, q JobPurge) (int, error) {
+func (m *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}
 	defer m.mu.Unlock()
-	var old []*memoryJob
+	var old []*jobRecord
 	for _, j := range m.jobs {
 		run := m.runs[j.Run]
 		switch {
@@ -272,7 +267,7 @@ func (m *MemoryStore) PurgeJobs(ctx context.Context, q JobPurge) (int, error) {
 			old = append(old, j)
 		}
 	}
-	slices.SortFunc(old, func(a, b *memoryJob) int { return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(old, func(a, b *jobRecord) int { return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.n, b.n)) })
 	if q.Limit > 0 && len(old) > q.Limit {
 		old = old[:q.Limit]
 	}

@@ -1,15 +1,18 @@
-package storage
+package memstore
 
 import (
 	"cmp"
 	"context"
 	"slices"
 	"time"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Die closes the store like the death of its process: what the runs that it owned were
 // doing is not known, and they count the death. Tests use it in place of kill -9.
-func (m *MemoryStore) Die() {
+func (m *Store) Die() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -19,7 +22,7 @@ func (m *MemoryStore) Die() {
 	for _, r := range m.order {
 		if r.head.Owner == m.owner.ID {
 			death.runs++
-			death.onTrial += int(r.head.Suspicion.Trial & OnTrial)
+			death.onTrial += int(r.head.Suspicion.Trial & storage.OnTrial)
 		}
 	}
 	for _, r := range m.order {
@@ -35,19 +38,19 @@ func (m *MemoryStore) Die() {
 }
 
 // Deaths returns how many stores on these records have died.
-func (m *MemoryStore) Deaths() int64 {
+func (m *Store) Deaths() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.deaths
 }
 
 // Try takes the run over and puts it on trial.
-func (m *MemoryStore) Try(ctx context.Context, run string) (Claim, *Snapshot, error) {
-	return m.begin(ctx, run, true, OnTrial)
+func (m *Store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	return m.begin(ctx, run, true, storage.OnTrial)
 }
 
 // Acquit ends the trial of a run.
-func (m *MemoryStore) Acquit(ctx context.Context, claim Claim) error {
+func (m *Store) Acquit(ctx context.Context, claim storage.Claim) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -57,21 +60,21 @@ func (m *MemoryStore) Acquit(ctx context.Context, claim Claim) error {
 	case err != nil:
 		return err
 	case !r.isOwnedBy(claim):
-		return ErrFenced
+		return storage.ErrFenced
 	}
 	r.head.Suspicion.Trial, r.head.Suspicion.Proof = 0, 0
 	return nil
 }
 
 // suspects loads the suspects that want to be driven.
-func (m *memory) suspects(q *DueQuery) (due []Due) {
-	var found []*memoryRun
+func (m *memory) suspects(q *storage.DueQuery) (due []storage.Due) {
+	var found []*runRecord
 	for _, r := range m.order {
-		if r.head.Lost >= SuspectLost && r.head.Owner == "" && !r.head.Due.IsZero() && !r.head.Due.After(q.By) && q.wants(r) {
+		if r.head.Lost >= storage.SuspectLost && r.head.Owner == "" && !r.head.Due.IsZero() && !r.head.Due.After(q.By) && wants(q, r) {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, func(a, b *memoryRun) int {
+	slices.SortFunc(found, func(a, b *runRecord) int {
 		s, o := &a.head.Suspicion, &b.head.Suspicion
 		return cmp.Or(cmp.Compare(o.Proof, s.Proof), cmp.Compare(o.Trial, s.Trial), cmp.Compare(b.head.Lost, a.head.Lost),
 			a.head.Due.Compare(b.head.Due), cmp.Compare(a.n, b.n))
@@ -86,23 +89,23 @@ func (m *memory) suspects(q *DueQuery) (due []Due) {
 }
 
 // wants reports whether a query is for a run of its kind, whenever that is due.
-func (q *DueQuery) wants(r *memoryRun) bool {
-	return !r.head.Hold && (q.Flow == "" || r.head.Flow == q.Flow) && !slices.Contains(q.Except, r.head.ID) && q.Takes(r.head.Labels)
+func wants(q *storage.DueQuery, r *runRecord) bool {
+	return !r.head.Hold && (q.Flow == "" || r.head.Flow == q.Flow) && !slices.Contains(q.Except, r.head.ID) && rules.TakesRun(q, r.head.Labels)
 }
 
 // later loads a run that is due, and hands out a claim.
-func (m *memory) later(r *memoryRun) Due {
-	one := Due{Run: r.head.ID}
+func (m *memory) later(r *runRecord) storage.Due {
+	one := storage.Due{Run: r.head.ID}
 	if one.Snapshot, one.Err = m.snapshot(r); one.Err == nil {
-		one.Claim = ClaimLater(&one.Snapshot.Run)
+		one.Claim = rules.ClaimLater(&one.Snapshot.Run)
 	}
 	return one
 }
 
 // dueAs returns a run as a query wants it.
-func (m *memory) dueAs(q *DueQuery, r *memoryRun) Due {
+func (m *memory) dueAs(q *storage.DueQuery, r *runRecord) storage.Due {
 	if q.RunsOnly {
-		return Due{Run: r.head.ID, Snapshot: &Snapshot{Run: r.record()}}
+		return storage.Due{Run: r.head.ID, Snapshot: &storage.Snapshot{Run: r.record()}}
 	}
 	return m.later(r)
 }

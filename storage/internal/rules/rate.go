@@ -1,15 +1,16 @@
-package storage
+package rules
 
-// A Meter is how many jobs have been claimed, as rates count them: see [Limit].
-// For those who write stores.
+import "github.com/ebbflow/ebb/storage"
+
+// A Meter is how many jobs have been claimed, as rates count them: see [storage.Limit].
 type Meter struct {
-	rates []Limit
+	rates []storage.Limit
 	spent map[place]int
 }
 
 // NewMeter returns what the rates among these limits count when nothing was
 // claimed; nil when there are no rates.
-func NewMeter(limits []Limit) *Meter {
+func NewMeter(limits []storage.Limit) *Meter {
 	var m *Meter
 	for _, l := range limits {
 		if l.Rate == 0 {
@@ -35,13 +36,13 @@ func (m *Meter) Spend(flow, label, value string, jobs int) {
 
 // A Metered is what counts a claim: a rate, and the value of its label.
 type Metered struct {
-	Rate  Limit
+	Rate  storage.Limit
 	Value string
 }
 
 // Admit counts the claim of a job and returns by what, or false, and counts
 // nothing, when one of the rates lets no further one in for now.
-func (m *Meter) Admit(j *Job) ([]Metered, bool) {
+func (m *Meter) Admit(j *storage.Job) ([]Metered, bool) {
 	if m == nil {
 		return nil, true
 	}
@@ -51,7 +52,7 @@ func (m *Meter) Admit(j *Job) ([]Metered, bool) {
 		l := &m.rates[i]
 		value, has := "", true
 		if l.Label != "" {
-			value, has = j.label(l.Label)
+			value, has = labelOf(j, l.Label)
 		}
 		if l.Flow != "" && l.Flow != j.Flow || !has {
 			continue

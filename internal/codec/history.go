@@ -1,8 +1,10 @@
-package storage
+package codec
 
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // The fields of a history entry's record.
@@ -23,7 +25,7 @@ const (
 	entryBody
 )
 
-func (e *Entry) append(f *fields) {
+func appendEntry(e *storage.Entry, f *fields) {
 	f.number(entryKind, uint64(e.Kind))
 	f.time(entryTime, e.Time)
 	f.text(entryPath, e.Path)
@@ -40,12 +42,12 @@ func (e *Entry) append(f *fields) {
 	f.held(entryBody, e.Body)
 }
 
-func (s *scan) entry(payload Payloads) Entry {
-	var e Entry
+func (s *scan) entry(payload Payloads) storage.Entry {
+	var e storage.Entry
 	for s.next() {
 		switch s.field {
 		case entryKind:
-			e.Kind = EntryKind(s.byte())
+			e.Kind = storage.EntryKind(s.byte())
 		case entryTime:
 			e.Time = s.time()
 		case entryPath:
@@ -81,12 +83,12 @@ func (s *scan) entry(payload Payloads) Entry {
 
 // AppendHistory appends the form in which stores keep consecutive entries. Their
 // numbers are not in it: the number of the first is the key of the whole.
-func AppendHistory(b []byte, entries []Entry) []byte {
+func AppendHistory(b []byte, entries []storage.Entry) []byte {
 	for i := range entries {
 		start := len(b)
 		b = append(b, 0) // the length, which nearly always fits in one byte
 		f := fields(b)
-		entries[i].append(&f)
+		appendEntry(&entries[i], &f)
 		b = f
 		size := len(b) - start - 1
 		if size < 0x80 {
@@ -103,14 +105,14 @@ func AppendHistory(b []byte, entries []Entry) []byte {
 }
 
 // DecodeHistory reads what AppendHistory wrote, but skips entries with numbers
-// up to after, and stops when the space is full. It returns [ErrCorrupt] for
+// up to after, and stops when the space is full. It returns [storage.ErrCorrupt] for
 // anything else.
-func DecodeHistory(first int64, b []byte, after int64, space *Space, payload Payloads) ([]Entry, error) {
-	var out []Entry
+func DecodeHistory(first int64, b []byte, after int64, space *Space, payload Payloads) ([]storage.Entry, error) {
+	var out []storage.Entry
 	for seq := first; len(b) > 0 && !space.Full(); seq++ {
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n) {
-			return nil, fmt.Errorf("%w: history entry %d is cut off", ErrCorrupt, seq)
+			return nil, fmt.Errorf("%w: history entry %d is cut off", storage.ErrCorrupt, seq)
 		}
 		row := b[n : n+int(size)]
 		b = b[n+int(size):]

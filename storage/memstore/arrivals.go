@@ -1,9 +1,12 @@
-package storage
+package memstore
 
 import (
 	"context"
 	"slices"
 	"sort"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // arrivalLog lists the messages of all runs, in the order in which they came.
@@ -16,14 +19,14 @@ type arrivalLog struct {
 // A loggedArrival is a message that came.
 type loggedArrival struct {
 	at      int64
-	run     *memoryRun
+	run     *runRecord
 	message int64
 }
 
 const firstCompact = 1024
 
 // logArrival records that a message came.
-func (m *memory) logArrival(r *memoryRun, message int64) {
+func (m *memory) logArrival(r *runRecord, message int64) {
 	all := &m.arrivals
 	all.last++
 	all.log = append(all.log, loggedArrival{at: all.last, run: r, message: message})
@@ -34,39 +37,24 @@ func (m *memory) logArrival(r *memoryRun, message int64) {
 }
 
 // has reports whether a message is still in the inbox.
-func (r *memoryRun) has(message int64) bool {
+func (r *runRecord) has(message int64) bool {
 	i := sort.Search(len(r.messages), func(i int) bool { return r.messages[i].N >= message })
 	return i < len(r.messages) && r.messages[i].N == message
 }
 
 // RunsWithMessages returns which of this owner's runs have messages that came since.
-func (m *MemoryStore) RunsWithMessages(ctx context.Context, since int64) ([]Arrival, int64, error) {
+func (m *Store) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, 0, err
 	}
 	defer m.mu.Unlock()
 	log := m.arrivals.log
 	log = log[sort.Search(len(log), func(i int) bool { return log[i].at > since }):]
-	var messages []Arrival
+	var messages []storage.Arrival
 	for _, one := range log {
 		if one.run.head.Owner == m.owner.ID && one.run.has(one.message) {
-			messages = append(messages, Arrival{Run: one.run.head.ID, Wakeups: one.message})
+			messages = append(messages, storage.Arrival{Run: one.run.head.ID, Wakeups: one.message})
 		}
 	}
-	return LastArrivals(messages), m.arrivals.last, nil
-}
-
-// LastArrivals returns the last arrival of each run, in the order of these arrivals.
-// It overwrites its argument. It is exported for implementations of [Store].
-func LastArrivals(arrivals []Arrival) []Arrival {
-	named := make(map[string]bool, len(arrivals))
-	kept := len(arrivals)
-	for _, waiting := range slices.Backward(arrivals) {
-		if !named[waiting.Run] {
-			named[waiting.Run] = true
-			kept--
-			arrivals[kept] = waiting
-		}
-	}
-	return arrivals[kept:]
+	return rules.LastArrivals(messages), m.arrivals.last, nil
 }

@@ -1,4 +1,4 @@
-package storage
+package memstore
 
 import (
 	"cmp"
@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Create makes a run.
-func (m *MemoryStore) Create(ctx context.Context, run Run) error {
+func (m *Store) Create(ctx context.Context, run storage.Run) error {
 	if err := run.Check(); err != nil {
 		return err
 	}
@@ -22,7 +25,7 @@ func (m *MemoryStore) Create(ctx context.Context, run Run) error {
 	}
 	defer m.mu.Unlock()
 	if m.runs[run.ID] != nil {
-		return fmt.Errorf("%w: run %q", ErrExists, run.ID)
+		return fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
 	if err := m.bindJob(&run); err != nil {
 		return err
@@ -32,15 +35,15 @@ func (m *MemoryStore) Create(ctx context.Context, run Run) error {
 }
 
 // commitNew writes the checkpoint that a run is made with.
-func (m *MemoryStore) commitNew(claim Claim, cp *Checkpoint) (err error) {
+func (m *Store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err error) {
 	run := *claim.New
-	if err := cp.Continues(&run); err != nil {
+	if err := rules.Continues(cp, &run); err != nil {
 		return err
 	}
 	if j := m.jobs[run.Job]; j != nil {
 		before := j.Job
 		defer func() {
-			if err != nil && !errors.Is(err, ErrLimited) {
+			if err != nil && !errors.Is(err, storage.ErrLimited) {
 				j.Job = before
 			}
 		}()
@@ -60,13 +63,13 @@ func (m *MemoryStore) commitNew(claim Claim, cp *Checkpoint) (err error) {
 }
 
 // begun writes the checkpoint that a claim begins with.
-func (m *MemoryStore) begun(r *memoryRun, claim Claim, cp *Checkpoint) {
+func (m *Store) begun(r *runRecord, claim storage.Claim, cp *storage.Checkpoint) {
 	r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
 	m.apply(r, cp)
 }
 
 // take takes over a run without an owner.
-func (m *MemoryStore) take(r *memoryRun, trial Trial) (Claim, *Snapshot, error) {
+func (m *Store) take(r *runRecord, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
 	before := r.head
 	r.head.Fence++
 	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
@@ -74,59 +77,59 @@ func (m *MemoryStore) take(r *memoryRun, trial Trial) (Claim, *Snapshot, error) 
 	s, err := m.snapshot(r)
 	if err != nil {
 		r.head = before
-		return Claim{}, nil, err
+		return storage.Claim{}, nil, err
 	}
-	return Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
+	return storage.Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
 }
 
 // find returns the run of that id.
-func (m *memory) find(id string) (*memoryRun, error) {
+func (m *memory) find(id string) (*runRecord, error) {
 	r := m.runs[id]
 	if r == nil {
-		return nil, fmt.Errorf("%w: run %q", ErrNotFound, id)
+		return nil, fmt.Errorf("%w: run %q", storage.ErrNotFound, id)
 	}
 	return r, nil
 }
 
 // unowned returns the run of that id, if it has no owner.
-func (m *memory) unowned(id string) (*memoryRun, error) {
+func (m *memory) unowned(id string) (*runRecord, error) {
 	r, err := m.find(id)
 	if err != nil {
 		return nil, err
 	}
 	if r.head.Owner != "" {
-		return nil, &OwnedError{Run: id, Owner: m.ownerOf(r.head.Owner)}
+		return nil, &storage.OwnedError{Run: id, Owner: m.ownerOf(r.head.Owner)}
 	}
 	return r, nil
 }
 
 // Begin takes the run over and loads it.
-func (m *MemoryStore) Begin(ctx context.Context, run string) (Claim, *Snapshot, error) {
+func (m *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return m.begin(ctx, run, true, 0)
 }
 
 // Seize takes the run over whatever the limits, and loads it.
-func (m *MemoryStore) Seize(ctx context.Context, run string) (Claim, *Snapshot, error) {
+func (m *Store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return m.begin(ctx, run, false, 0)
 }
 
-func (m *MemoryStore) begin(ctx context.Context, run string, limited bool, trial Trial) (Claim, *Snapshot, error) {
+func (m *Store) begin(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
-		return Claim{}, nil, err
+		return storage.Claim{}, nil, err
 	}
 	defer m.mu.Unlock()
 	r, err := m.unowned(run)
 	if err != nil {
-		return Claim{}, nil, err
+		return storage.Claim{}, nil, err
 	}
 	if full := m.full(&r.head); limited && full != nil {
-		return Claim{}, nil, full
+		return storage.Claim{}, nil, full
 	}
 	return m.take(r, trial)
 }
 
 // Commit writes a checkpoint.
-func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) error {
+func (m *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if err := cp.Check(); err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 	if err != nil {
 		return err
 	}
-	if done, err := cp.Guard(&r.head, claim); done || err != nil {
+	if done, err := rules.Guard(cp, &r.head, claim); done || err != nil {
 		return err
 	}
 	if err := m.writable(r.head.ID, cp); err != nil {
@@ -159,7 +162,7 @@ func (m *MemoryStore) Commit(ctx context.Context, claim Claim, cp *Checkpoint) e
 }
 
 // Release gives up the run.
-func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error {
+func (m *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -169,12 +172,12 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, d
 	case err != nil:
 		return err
 	case !r.isOwnedBy(claim):
-		return ErrFenced
+		return storage.ErrFenced
 	case r.head.Wakeups != wakeups:
-		return ErrNewMessages
+		return storage.ErrNewMessages
 	}
 	r.head.Owner, r.head.Due = "", due
-	r.head.Suspicion.Trial &^= OnTrial
+	r.head.Suspicion.Trial &^= storage.OnTrial
 	m.wants(r)
 	m.notify()
 	return nil
@@ -182,7 +185,7 @@ func (m *MemoryStore) Release(ctx context.Context, claim Claim, wakeups int64, d
 
 // Step takes a run without an owner through one event. The store is locked
 // while step runs.
-func (m *MemoryStore) Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error {
+func (m *Store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -206,7 +209,7 @@ func (m *MemoryStore) Step(ctx context.Context, run string, step func(*Snapshot)
 	return nil
 }
 
-func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) error {
+func (m *memory) step(r *runRecord, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	s, err := m.snapshot(r)
 	if err != nil {
 		return err
@@ -218,7 +221,7 @@ func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) e
 	if err := cp.Check(); err != nil {
 		return err
 	}
-	if err := cp.Continues(&r.head); err != nil {
+	if err := rules.Continues(cp, &r.head); err != nil {
 		return err
 	}
 	if err := m.writable(r.head.ID, cp); err != nil {
@@ -232,12 +235,12 @@ func (m *memory) step(r *memoryRun, step func(*Snapshot) (*Checkpoint, error)) e
 }
 
 // Purge deletes ended runs.
-func (m *MemoryStore) Purge(ctx context.Context, runs ...string) (int, error) {
+func (m *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}
 	defer m.mu.Unlock()
-	purged := map[*memoryRun]bool{}
+	purged := map[*runRecord]bool{}
 	for _, id := range runs {
 		r := m.runs[id]
 		if r == nil || !r.head.State.Ended() || r.head.Owner != "" {
@@ -250,14 +253,14 @@ func (m *MemoryStore) Purge(ctx context.Context, runs ...string) (int, error) {
 		m.evict(&r.head)
 		purged[r] = true
 	}
-	m.order = slices.DeleteFunc(m.order, func(r *memoryRun) bool { return purged[r] })
+	m.order = slices.DeleteFunc(m.order, func(r *runRecord) bool { return purged[r] })
 	return len(purged), nil
 }
 
 // PutDefinition stores a definition unless it is there.
-func (m *MemoryStore) PutDefinition(ctx context.Context, def Definition) (Definition, error) {
+func (m *Store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
-		return Definition{}, err
+		return storage.Definition{}, err
 	}
 	defer m.mu.Unlock()
 	if there, known := m.defs[def.Hash]; known {
@@ -276,39 +279,39 @@ func (m *MemoryStore) PutDefinition(ctx context.Context, def Definition) (Defini
 }
 
 // Definition returns the definition of that hash.
-func (m *MemoryStore) Definition(ctx context.Context, hash string) (Definition, error) {
+func (m *Store) Definition(ctx context.Context, hash string) (storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
-		return Definition{}, err
+		return storage.Definition{}, err
 	}
 	defer m.mu.Unlock()
 	def, known := m.defs[hash]
 	if !known {
-		return Definition{}, fmt.Errorf("%w: definition %q", ErrNotFound, hash)
+		return storage.Definition{}, fmt.Errorf("%w: definition %q", storage.ErrNotFound, hash)
 	}
 	def.Text = slices.Clone(def.Text)
 	return def, nil
 }
 
 // Definitions lists the definitions of that name.
-func (m *MemoryStore) Definitions(ctx context.Context, name string) ([]Definition, error) {
+func (m *Store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []Definition
+	var out []storage.Definition
 	for _, def := range m.defs {
 		if name == "" || def.Name == name {
 			def.Text = nil
 			out = append(out, def)
 		}
 	}
-	slices.SortFunc(out, func(a, b Definition) int {
+	slices.SortFunc(out, func(a, b storage.Definition) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
 	})
 	return out, nil
 }
 
 // isOwnedBy reports whether a claim is that of the run's owner.
-func (r *memoryRun) isOwnedBy(claim Claim) bool {
+func (r *runRecord) isOwnedBy(claim storage.Claim) bool {
 	return r.head.Fence == claim.Fence && r.head.ClaimID == claim.ID && r.head.Owner != ""
 }

@@ -1,4 +1,4 @@
-package storage
+package codec
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // Payloads returns one payload of the run that a record belongs to. Stores pass
@@ -41,9 +42,8 @@ const (
 	atomOverflow
 )
 
-// AppendBinary appends the form in which stores keep the atom, without its
-// path. It never fails.
-func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
+// AppendAtom appends the form in which stores keep the atom, without its path.
+func AppendAtom(b []byte, a *storage.Atom) []byte {
 	f := fields(b)
 	f.number(atomKind, uint64(a.Kind))
 	f.int(atomIncarnation, a.Incarnation)
@@ -67,18 +67,18 @@ func (a *Atom) AppendBinary(b []byte) ([]byte, error) {
 	f.time(atomEndedAt, a.EndedAt)
 	f.int(atomRevertAttempt, a.RevertAttempt)
 	f.number(atomOverflow, uint64(a.Overflow))
-	return f, nil
+	return f
 }
 
-// DecodeAtom reads what AppendBinary wrote. It returns [ErrCorrupt] for
+// DecodeAtom reads what AppendAtom wrote. It returns [storage.ErrCorrupt] for
 // anything else.
-func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
-	a := Atom{Path: path}
+func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
+	a := storage.Atom{Path: path}
 	s := scan{rest: b}
 	for s.next() {
 		switch s.field {
 		case atomKind:
-			a.Kind = AtomKind(s.byte())
+			a.Kind = storage.AtomKind(s.byte())
 		case atomIncarnation:
 			a.Incarnation = s.int()
 		case atomAttempt:
@@ -98,7 +98,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 		case atomResult:
 			a.Result = s.held(payload)
 		case atomEnded:
-			a.Ended = EndMark(s.byte())
+			a.Ended = storage.EndMark(s.byte())
 		case atomFailure:
 			a.Failure = s.failure()
 		case atomRevertResult:
@@ -128,13 +128,13 @@ func DecodeAtom(path string, b []byte, payload Payloads) (Atom, error) {
 		}
 	}
 	if s.err != nil {
-		return Atom{}, fmt.Errorf("%w (atom %q)", s.err, path)
+		return storage.Atom{}, fmt.Errorf("%w (atom %q)", s.err, path)
 	}
 	return a, nil
 }
 
 // isLive tells whether the record of an atom says that it is live.
-func isLive(record []byte) bool {
+func IsLive(record []byte) bool {
 	s := scan{rest: record}
 	for s.next() && s.field <= atomLive {
 		if s.field == atomLive {

@@ -1,4 +1,4 @@
-package storage_test
+package codec_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -110,11 +111,8 @@ func TestAtomRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := atoms().Draw(t, "atom")
-		b, err := want.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := storage.DecodeAtom(want.Path, b, payloadOf)
+		b := codec.AppendAtom(nil, &want)
+		got, err := codec.DecodeAtom(want.Path, b, payloadOf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +153,9 @@ func TestHistoryRoundTrip(t *testing.T) {
 			want[i].Seq = first + int64(i)
 		}
 		cut := rapid.IntRange(0, len(want)).Draw(t, "cut") // packed in two strokes
-		b := storage.AppendHistory(storage.AppendHistory(nil, want[:cut]), want[cut:])
+		b := codec.AppendHistory(codec.AppendHistory(nil, want[:cut]), want[cut:])
 		after := rapid.IntRange(0, len(want)).Draw(t, "after")
-		got, err := storage.DecodeHistory(first, b, first-1+int64(after), storage.NewSpace(0), payloadOf)
+		got, err := codec.DecodeHistory(first, b, first-1+int64(after), codec.NewSpace(0), payloadOf)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +172,7 @@ func TestFailureRoundTrip(t *testing.T) {
 		if want != nil && len(want.Details) == 0 {
 			want.Details = nil
 		}
-		got, err := storage.DecodeFailure(storage.EncodeFailure(want))
+		got, err := codec.DecodeFailure(codec.EncodeFailure(want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,34 +182,43 @@ func TestFailureRoundTrip(t *testing.T) {
 	})
 }
 
+func TestSecretsAreKept(t *testing.T) {
+	t.Parallel()
+	names := rapid.SliceOf(rapid.StringN(1, -1, 40))
+	rapid.Check(t, func(rt *rapid.T) {
+		want := storage.Secrets{Symbols: names.Draw(rt, "symbols"), Atoms: names.Draw(rt, "atoms")}
+		got, err := codec.DecodeSecrets(codec.EncodeSecrets(want))
+		if err != nil || !slices.Equal(got.Symbols, want.Symbols) || !slices.Equal(got.Atoms, want.Atoms) {
+			rt.Fatalf("%+v became %+v, %v", want, got, err)
+		}
+	})
+	if b := codec.EncodeSecrets(storage.Secrets{}); b != nil {
+		t.Errorf("no secrets are kept as %x", b)
+	}
+}
+
 // TestDecodeNewerField shows that a field of a later version is refused, not
 // lost.
 func TestDecodeNewerField(t *testing.T) {
 	t.Parallel()
 	a := storage.Atom{Live: true}
-	b, err := a.AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := storage.DecodeAtom("x", append(b, 100<<1, 1), payloadOf); !errors.Is(err, storage.ErrCorrupt) {
+	b := codec.AppendAtom(nil, &a)
+	if _, err := codec.DecodeAtom("x", append(b, 100<<1, 1), payloadOf); !errors.Is(err, storage.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
 	a := storage.Atom{Live: true, Result: storage.Held{Ref: 3}, Failure: &atom.Failure{Code: "C"}}
-	seed, err := a.AppendBinary(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	seed := codec.AppendAtom(nil, &a)
 	f.Add(seed)
-	f.Add(storage.AppendHistory(nil, []storage.Entry{{Path: "x", Time: time.UnixMicro(1)}, {Type: "E"}}))
+	f.Add(codec.AppendHistory(nil, []storage.Entry{{Path: "x", Time: time.UnixMicro(1)}, {Type: "E"}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, err := range []error{
-			second(storage.DecodeAtom("x", b, payloadOf)),
-			second(storage.DecodeHistory(1, b, 0, storage.NewSpace(0), payloadOf)),
-			second(storage.DecodeFailure(b)),
-			second(storage.DecodeSecrets(b)),
+			second(codec.DecodeAtom("x", b, payloadOf)),
+			second(codec.DecodeHistory(1, b, 0, codec.NewSpace(0), payloadOf)),
+			second(codec.DecodeFailure(b)),
+			second(codec.DecodeSecrets(b)),
 		} {
 			if err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("%v is not ErrCorrupt", err)

@@ -1,21 +1,23 @@
-package storage
+package memstore
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // Outgoing returns what wants to be sent.
-func (m *MemoryStore) Outgoing(ctx context.Context, now time.Time, limit int) ([]Outgoing, error) {
+func (m *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	type bucket struct{ run, target string }
 	seen := map[bucket]bool{}
-	var out []Outgoing
+	var out []storage.Outgoing
 	for _, o := range m.outbox {
 		if len(out) == limit && limit > 0 {
 			break
@@ -31,12 +33,12 @@ func (m *MemoryStore) Outgoing(ctx context.Context, now time.Time, limit int) ([
 }
 
 // RunOutbox returns what one run still has to send.
-func (m *MemoryStore) RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error) {
+func (m *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	var out []Outgoing
+	var out []storage.Outgoing
 	for _, o := range m.outbox {
 		if o.Run == run && (limit == 0 || len(out) < limit) {
 			out = append(out, o)
@@ -46,17 +48,17 @@ func (m *MemoryStore) RunOutbox(ctx context.Context, run string, limit int) ([]O
 }
 
 // Sent deletes what was sent.
-func (m *MemoryStore) Sent(ctx context.Context, n ...int64) error {
+func (m *Store) Sent(ctx context.Context, n ...int64) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
-	m.outbox = slices.DeleteFunc(m.outbox, func(o Outgoing) bool { return slices.Contains(n, o.N) })
+	m.outbox = slices.DeleteFunc(m.outbox, func(o storage.Outgoing) bool { return slices.Contains(n, o.N) })
 	return nil
 }
 
 // Unsent stores that sending failed.
-func (m *MemoryStore) Unsent(ctx context.Context, out Outgoing) error {
+func (m *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -67,5 +69,5 @@ func (m *MemoryStore) Unsent(ctx context.Context, out Outgoing) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: outgoing %d", ErrNotFound, out.N)
+	return fmt.Errorf("%w: outgoing %d", storage.ErrNotFound, out.N)
 }

@@ -1,10 +1,11 @@
-package storage
+package codec
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // The fields of a retry's history, and of one try in it.
@@ -111,8 +112,8 @@ func decodeTries(b []byte) (before int64, tries []atom.Try, err error) {
 }
 
 // AllTries returns the history of a retry with all its tries, those that its
-// record does not hold included. For those who write stores.
-func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
+// record does not hold included.
+func AllTries(a *storage.Atom, payload Payloads) (atom.History, error) {
 	if a.Tries == nil {
 		return atom.History{}, nil
 	}
@@ -125,7 +126,7 @@ func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
 		}
 		before, tries, err := decodeTries(b)
 		if err == nil && before >= ref {
-			err = fmt.Errorf("%w: payload %d cannot come after payload %d", ErrCorrupt, before, ref)
+			err = fmt.Errorf("%w: payload %d cannot come after payload %d", storage.ErrCorrupt, before, ref)
 		}
 		if err != nil {
 			return h, fmt.Errorf("%w (tries of atom %q)", err, a.Path)
@@ -135,7 +136,7 @@ func (a *Atom) AllTries(payload Payloads) (atom.History, error) {
 	slices.Reverse(overflows)
 	all := slices.Concat(overflows...)
 	if len(all) != h.Count() {
-		return h, fmt.Errorf("%w: %d tries of atom %q are there, it says %d", ErrCorrupt, len(all), a.Path, h.Count())
+		return h, fmt.Errorf("%w: %d tries of atom %q are there, it says %d", storage.ErrCorrupt, len(all), a.Path, h.Count())
 	}
 	h.Earlier, h.Tries = 0, all
 	return h, nil

@@ -1,6 +1,10 @@
-package storage
+package memstore
 
-import "context"
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
 
 // A family is the runs that have the same Root.
 type family struct {
@@ -23,7 +27,7 @@ func (m *memory) bear(root string) {
 }
 
 // evict counts a run that is purged. A family is forgotten with its last run.
-func (m *memory) evict(r *Run) {
+func (m *memory) evict(r *storage.Run) {
 	root := r.Root
 	if root == "" {
 		root = r.ID
@@ -41,7 +45,7 @@ func (m *memory) evict(r *Run) {
 }
 
 // Descendants returns how many runs were created with a root.
-func (m *MemoryStore) Descendants(ctx context.Context, root string) (int64, error) {
+func (m *Store) Descendants(ctx context.Context, root string) (int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}

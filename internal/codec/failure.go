@@ -1,4 +1,4 @@
-package storage
+package codec
 
 import (
 	"github.com/ebbflow/ebb/atom"
@@ -80,7 +80,7 @@ func EncodeFailure(v *atom.Failure) []byte {
 	return f
 }
 
-// DecodeFailure reads what EncodeFailure wrote. It returns [ErrCorrupt] for
+// DecodeFailure reads what EncodeFailure wrote. It returns [storage.ErrCorrupt] for
 // anything else.
 func DecodeFailure(b []byte) (*atom.Failure, error) {
 	s := scan{rest: b}

@@ -1,4 +1,4 @@
-package storage
+package memstore
 
 import (
 	"fmt"
@@ -7,19 +7,22 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // memoryRun is one run and all that belongs to it.
-type memoryRun struct {
-	n        int64     // order of creation
-	queued   time.Time // the due time under which it is in the heap of those that are due; zero when it is not
-	head     Run       // Input and Output without the data of payloads
-	atoms    memoryAtoms
+type runRecord struct {
+	n        int64       // order of creation
+	queued   time.Time   // the due time under which it is in the heap of those that are due; zero when it is not
+	head     storage.Run // Input and Output without the data of payloads
+	atoms    atomRecords
 	history  []historyChunk
 	payloads []atom.Value // by number, from 1
 	undo     []string     // paths, from the bottom
-	timers   []TimerRow
-	messages []Message
+	timers   []storage.TimerRow
+	messages []storage.Message
 	keys     map[string]bool // of messages that came
 	open     []string        // tokens that are open
 	tokens   []string        // all its tokens
@@ -35,48 +38,33 @@ type historyChunk struct {
 // grows, and skipped at most when one is read from its middle.
 const chunkSize = 32 << 10
 
-// New returns the run as a store keeps it when it is created: the store's own
-// counters at zero, and an input above InlineLimit as payload 1. For those who
-// write stores.
-func (r *Run) New() Run { return newMemoryRun(*r).record() }
-
 // newMemoryRun returns the run in the state in which it is created.
-func newMemoryRun(run Run) *memoryRun {
-	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
-	run.Failure = copyFailure(run.Failure)
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = 0, 0, 0, 0, 0, Growth{}
-	run.Fence, run.ClaimID, run.Owner, run.Wakeups, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
-	if run.Created.IsZero() {
-		run.Created = time.Now()
+func newRun(run storage.Run) *runRecord {
+	r := &runRecord{head: run.New()}
+	if r.head.Input.Ref != 0 {
+		r.payloads = []atom.Value{r.head.Input.Data}
+		r.head.Input = storage.Held{Ref: 1}
 	}
-	run.Updated = run.Created
-	r := &memoryRun{}
-	if len(run.Input.Data) > InlineLimit {
-		r.payloads = []atom.Value{run.Input.Data}
-		run.Input = Held{Ref: 1}
-		run.Refs = 1
-	}
-	r.head = run
 	return r
 }
 
 // payload implements Payloads.
-func (r *memoryRun) payload(ref int64) (atom.Value, error) {
+func (r *runRecord) payload(ref int64) (atom.Value, error) {
 	if ref < 1 || ref > int64(len(r.payloads)) {
-		return nil, fmt.Errorf("%w: run %q has no payload %d", ErrCorrupt, r.head.ID, ref)
+		return nil, fmt.Errorf("%w: run %q has no payload %d", storage.ErrCorrupt, r.head.ID, ref)
 	}
 	return r.payloads[ref-1], nil
 }
 
 // stored returns h without the data of a payload.
-func (h Held) stored() Held {
+func stored(h storage.Held) storage.Held {
 	if h.Ref != 0 {
 		h.Data = nil
 	}
 	return h
 }
 
-func (r *memoryRun) fill(h Held) Held {
+func (r *runRecord) fill(h storage.Held) storage.Held {
 	if h.Ref != 0 {
 		h.Data = r.payloads[h.Ref-1]
 	}
@@ -84,40 +72,32 @@ func (r *memoryRun) fill(h Held) Held {
 }
 
 // record returns a copy of the run's row.
-func (r *memoryRun) record() Run {
+func (r *runRecord) record() storage.Run {
 	run := r.head
-	run.Labels, run.Secrets = maps.Clone(run.Labels), run.Secrets.clone()
-	run.Failure = copyFailure(run.Failure)
+	run.Labels, run.Secrets = maps.Clone(run.Labels), cloneSecrets(run.Secrets)
+	run.Failure = rules.CopyFailure(run.Failure)
 	run.Input, run.Output = r.fill(run.Input), r.fill(run.Output)
 	return run
 }
 
-func copyFailure(f *atom.Failure) *atom.Failure {
-	if f == nil {
-		return nil
-	}
-	c := *f.Bounded()
-	return &c
-}
-
 // listAtoms returns the atoms that a query selects.
-func (r *memoryRun) listAtoms(q AtomQuery) ([]Atom, error) {
-	var out []Atom
+func (r *runRecord) listAtoms(q storage.AtomQuery) ([]storage.Atom, error) {
+	var out []storage.Atom
 	paths := r.atoms.paths()
 	from := 0
 	if q.After != "" {
 		from, _ = slices.BinarySearch(paths, q.After+"\x00") // the next text there is
 	}
-	space := NewSpace(q.Limit)
+	space := codec.NewSpace(q.Limit)
 	for _, path := range paths[from:] {
 		record, _ := r.atoms.find(path)
-		if q.Live && !isLive(record) {
+		if q.Live && !codec.IsLive(record) {
 			continue
 		}
 		if space.Full() {
 			break
 		}
-		a, err := DecodeAtom(path, record, space.Counting(r.payload))
+		a, err := codec.DecodeAtom(path, record, space.Counting(r.payload))
 		if err != nil {
 			return nil, err
 		}
@@ -127,15 +107,15 @@ func (r *memoryRun) listAtoms(q AtomQuery) ([]Atom, error) {
 	return out, nil
 }
 
-func (r *memoryRun) listMessages() []Message {
+func (r *runRecord) listMessages() []storage.Message {
 	out := slices.Clone(r.messages)
 	for i := range out {
-		out[i].Failure = copyFailure(out[i].Failure)
+		out[i].Failure = rules.CopyFailure(out[i].Failure)
 	}
 	return out
 }
 
-func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
+func (r *runRecord) listHistory(after int64, limit int) ([]storage.Entry, error) {
 	// The last chunk that begins at or before the entry wanted first.
 	i, found := slices.BinarySearchFunc(r.history, after+1, func(c historyChunk, seq int64) int {
 		return int(c.first - seq)
@@ -143,10 +123,10 @@ func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
 	if !found && i > 0 {
 		i--
 	}
-	var out []Entry
-	space := NewSpace(limit)
+	var out []storage.Entry
+	space := codec.NewSpace(limit)
 	for ; i < len(r.history) && !space.Full(); i++ {
-		entries, err := DecodeHistory(r.history[i].first, r.history[i].rows, after, space, r.payload)
+		entries, err := codec.DecodeHistory(r.history[i].first, r.history[i].rows, after, space, r.payload)
 		if err != nil {
 			return nil, err
 		}
@@ -156,12 +136,12 @@ func (r *memoryRun) listHistory(after int64, limit int) ([]Entry, error) {
 }
 
 // snapshot loads what is needed to go on with the run.
-func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
-	atoms, err := r.listAtoms(AtomQuery{Live: true})
+func (m *memory) snapshot(r *runRecord) (*storage.Snapshot, error) {
+	atoms, err := r.listAtoms(storage.AtomQuery{Live: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(), Timers: r.listTimers()}
+	s := &storage.Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(), Timers: r.listTimers()}
 	for _, id := range r.open {
 		s.Tokens = append(s.Tokens, m.token(id))
 	}
@@ -170,18 +150,18 @@ func (m *memory) snapshot(r *memoryRun) (*Snapshot, error) {
 
 // writable returns what forbids a checkpoint besides the run's own row: a child
 // whose id is taken, a job whose claim is void.
-func (m *memory) writable(run string, cp *Checkpoint) error {
+func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 	for i := range cp.Children {
 		id := cp.Children[i].ID
-		taken := func(c Run) bool { return c.ID == id }
+		taken := func(c storage.Run) bool { return c.ID == id }
 		if id == run || m.runs[id] != nil || slices.ContainsFunc(cp.Children[:i], taken) {
-			return fmt.Errorf("%w: run %q", ErrExists, id)
+			return fmt.Errorf("%w: run %q", storage.ErrExists, id)
 		}
 	}
 	for i := range cp.Tokens {
 		t, known := m.tokens[cp.Tokens[i].ID]
-		if known && t.Run != cp.Tokens[i].Run && cp.Tokens[i].State == TokenOpen {
-			return fmt.Errorf("%w: token %q", ErrExists, t.ID)
+		if known && t.Run != cp.Tokens[i].Run && cp.Tokens[i].State == storage.TokenOpen {
+			return fmt.Errorf("%w: token %q", storage.ErrExists, t.ID)
 		}
 	}
 	if cp.Job == nil {
@@ -192,7 +172,7 @@ func (m *memory) writable(run string, cp *Checkpoint) error {
 }
 
 // apply writes a checkpoint that may be written: nothing in it fails.
-func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
+func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 	m.applyHead(r, cp)
 	for key, value := range cp.Labels {
 		r.label(key, value)
@@ -201,7 +181,7 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 		r.payloads = append(r.payloads, cp.Payloads[i].Data)
 	}
 	for i := range cp.Atoms {
-		m.scratch, _ = cp.Atoms[i].AppendBinary(m.scratch[:0])
+		m.scratch = codec.AppendAtom(m.scratch[:0], &cp.Atoms[i])
 		r.atoms.put(cp.Atoms[i].Path, m.scratch)
 	}
 	for _, path := range cp.Forget {
@@ -220,7 +200,7 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 	}
 	if len(cp.Taken) > 0 {
 		taken := slices.Sorted(slices.Values(cp.Taken)) // they may be very many
-		r.messages = slices.DeleteFunc(r.messages, func(l Message) bool { _, is := slices.BinarySearch(taken, l.N); return is })
+		r.messages = slices.DeleteFunc(r.messages, func(l storage.Message) bool { _, is := slices.BinarySearch(taken, l.N); return is })
 	}
 	for i := range cp.Outbox {
 		out := cp.Outbox[i]
@@ -248,7 +228,7 @@ func (m *memory) apply(r *memoryRun, cp *Checkpoint) {
 }
 
 // label sets a label, or takes it away.
-func (r *memoryRun) label(key, value string) {
+func (r *runRecord) label(key, value string) {
 	labels := maps.Clone(r.head.Labels) // what was given out keeps it as it was
 	if labels == nil {
 		labels = map[string]string{}
@@ -260,14 +240,14 @@ func (r *memoryRun) label(key, value string) {
 	r.head.Labels = labels
 }
 
-func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
+func (m *memory) applyHead(r *runRecord, cp *storage.Checkpoint) {
 	h, run := &cp.Head, &r.head
 	run.Seq++
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
-	run.Failure = copyFailure(h.Failure)
-	run.Output = h.Output.stored()
+	run.Failure = rules.CopyFailure(h.Failure)
+	run.Output = stored(h.Output)
 	if cp.Input != nil {
-		run.Input = cp.Input.stored()
+		run.Input = stored(*cp.Input)
 	}
 	if cp.Structure != "" {
 		run.Structure = cp.Structure
@@ -277,13 +257,13 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 	}
 	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
 	if h.Absolve {
-		run.Lost, run.Suspicion = 0, Suspicion{}
+		run.Lost, run.Suspicion = 0, storage.Suspicion{}
 	}
 	run.Entries, run.Events, run.Refs, run.Growth = h.Entries, h.Events, h.Refs, h.Growth
 	run.Undos += int64(len(cp.Push) - cp.Pop)
 	if h.Release {
 		run.Owner, run.Due = "", h.Due
-		run.Suspicion.Trial &^= OnTrial
+		run.Suspicion.Trial &^= storage.OnTrial
 		if run.Wakeups != h.Wakeups {
 			run.Due = time.Now()
 		}
@@ -297,7 +277,7 @@ func (m *memory) applyHead(r *memoryRun, cp *Checkpoint) {
 const firstRows = 256
 
 // remember appends to the history.
-func (r *memoryRun) remember(entries []Entry) {
+func (r *runRecord) remember(entries []storage.Entry) {
 	if len(entries) == 0 {
 		return
 	}
@@ -306,20 +286,20 @@ func (r *memoryRun) remember(entries []Entry) {
 		r.history = append(r.history, historyChunk{first: entries[0].Seq, rows: make([]byte, 0, firstRows)})
 		last++
 	}
-	r.history[last].rows = AppendHistory(r.history[last].rows, entries)
+	r.history[last].rows = codec.AppendHistory(r.history[last].rows, entries)
 }
 
-func (r *memoryRun) setTimer(t TimerRow) {
+func (r *runRecord) setTimer(t storage.TimerRow) {
 	t.Run = r.head.ID
-	r.timers = slices.DeleteFunc(r.timers, func(o TimerRow) bool { return o.Path == t.Path && o.Kind == t.Kind })
+	r.timers = slices.DeleteFunc(r.timers, func(o storage.TimerRow) bool { return o.Path == t.Path && o.Kind == t.Kind })
 	if !t.Due.IsZero() {
 		r.timers = append(r.timers, t)
 	}
 }
 
 // create adds a run that is not there.
-func (m *memory) create(run Run) *memoryRun {
-	r := newMemoryRun(run)
+func (m *memory) create(run storage.Run) *runRecord {
+	r := newRun(run)
 	m.made++
 	r.n = m.made
 	m.runs[run.ID] = r
@@ -328,4 +308,8 @@ func (m *memory) create(run Run) *memoryRun {
 	m.wants(r)
 	m.notify()
 	return r
+}
+
+func cloneSecrets(s storage.Secrets) storage.Secrets {
+	return storage.Secrets{Symbols: slices.Clone(s.Symbols), Atoms: slices.Clone(s.Atoms)}
 }

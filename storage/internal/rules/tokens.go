@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// NoWork is the error of TakeToken when there is no work in those queues.
+func NoWork(queues []string) error {
+	return fmt.Errorf("%w: work in queue %q", storage.ErrNotFound, strings.Join(queues, ", "))
+}
+
+// FreeBy reports whether the token's work may be taken by now.
+func FreeBy(t *storage.Token, now time.Time) bool {
+	return t.Worker == "" || !t.Lease.IsZero() && !t.Lease.After(now)
+}
+
+// Take makes the work a worker's.
+func Take(t *storage.Token, q *storage.Taking, now time.Time) {
+	t.Worker, t.Beat, t.Since, t.Lease = q.Worker, now, now, Until(now, q.Lease)
+	t.Take++
+}
+
+// Tells reports whether the run of a token that was just taken is to be told: for
+// its language, or as there are limits that count from now on.
+func Tells(t *storage.Token) bool {
+	return t.Take == 1 && t.Work == nil || t.StartToClose > 0 || t.Heartbeat > 0
+}
+
+// Until returns when a lease runs out; zero is never.
+func Until(now time.Time, lease time.Duration) time.Time {
+	if lease == 0 {
+		return time.Time{}
+	}
+	return now.Add(lease)
+}
+
+// Has reports whether the token belongs to the worker that took it under that number.
+func Has(t *storage.Token, take int64) bool {
+	return take == 0 || take == t.Take || take == storage.Untaken && t.Take == 0
+}
+
+// EndedMessage returns what the token's run is told of its end.
+func EndedMessage(t *storage.Token) storage.Message {
+	return storage.Message{
+		Run: t.Run, Kind: storage.MessageToken, Path: t.Path, Incarnation: t.Incarnation,
+		Name: t.ID, Body: t.Result, Failure: t.Failure,
+	}
+}
+
+// TakenMessage returns what the token's run is told when its work was taken.
+func TakenMessage(t *storage.Token) storage.Message {
+	l := storage.Message{
+		Run: t.Run, Kind: storage.MessageTaken, Path: t.Path, Incarnation: t.Incarnation,
+		Name: t.ID, Body: atom.MustEncode(t.Worker),
+	}
+	if t.Take > 1 {
+		l.Kind = storage.MessageRetaken
+	}
+	return l
+}

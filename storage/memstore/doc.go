@@ -1,0 +1,3 @@
+// Package memstore keeps runs in memory, with all promises of a database but that
+// anything outlives the process.
+package memstore
