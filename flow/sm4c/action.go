@@ -14,7 +14,7 @@ type action struct {
 	title    string // for messages: its name, or where it stands
 	repeats  bool   // may have more than one node in a run of its flow
 	parent   *action
-	handlers []handler
+	handlers []*handler
 
 	span       time.Duration // delay: how long; calls: how long is waited, with timed
 	timed      bool

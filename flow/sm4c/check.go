@@ -1,29 +1,26 @@
 package sm4c
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
+	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jq"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A checker reads a definition and reports every rule that it breaks. On the way
-// it notes in the nodes what they mean, from which the compiler then builds the
-// machine: nothing is read twice, and a definition without errors can be
-// compiled.
+// it makes the machine: nothing is read twice, and a definition without errors can be
+// run.
 type checker struct {
-	report
+	definition.Report
 	options
 
-	file     string
-	text     []byte
-	root     *node
-	defined  [kinds]*definitions
-	programs map[string]*jq.Program
-	loaded   []source // documents, in the order in which they were loaded
-	size     int      // of the definition and of them
+	main      definition.Source // the definition
+	root      *node
+	states    definitions[state]
+	events    definitions[event]
+	functions definitions[function]
+	retries   definitions[retry]
+	programs  map[string]*jq.Program
+	loaded    []definition.Source // documents, in the order in which they were loaded
+	size      int                 // of the definition and of them
 }
 
 // options are the choices about how a definition is read.
@@ -60,82 +57,36 @@ func Strict() Option { return func(o *options) { o.strict = true } }
 // itself, by "waitDefault".
 func WaitDefault() Option { return func(o *options) { o.waits = true } }
 
-// check reports the problems of a definition. The root is the whole definition,
-// nil when it could not be read.
-func check(file string, text []byte, opts []Option) *checker {
-	c := &checker{report: report{source: source{file: file, text: text}}, file: file, text: text, programs: map[string]*jq.Program{}}
+// check returns the machine that a definition describes, and its problems. With errors
+// among them the machine is of no use.
+func check(name string, text []byte, opts []Option) (*Machine, Problems) {
+	c := &checker{main: definition.Source{File: name, Text: text}, programs: map[string]*jq.Program{}}
+	c.Report = definition.Report{Rules: common, Source: c.main}
 	for _, opt := range opts {
 		opt(&c.options)
 	}
-	if root := c.read(); root != nil {
+	m := &Machine{name: name, byName: map[string]*state{}}
+	if root := c.Read(false); root != nil {
 		c.root, c.size = root, len(text)
 		c.repeated(root)
 		c.waits = c.waits || get(root, "waitDefault").IsTrue()
 		c.define(root)
-		machineObject.check(c, root)
+		machineObject.fill(c, root, m)
 	}
-	c.problems = c.sorted(file)
-	return c
+	problems := c.Sorted(name)
+	if problems.Legal() {
+		c.link(m)
+		m.text, m.documents = c.bundled(), c.documents()
+	}
+	return m, problems
 }
 
-// read reads the text of the present source, or reports why it cannot be read.
-func (c *checker) read() *node {
-	text := c.source.text
-	if len(text) > MaxDefinition {
-		c.add(ruleSize, nil, 0, "", fmt.Sprintf("the definition has %d bytes; %d is the most", len(text), MaxDefinition))
-		return nil
-	}
-	if strings.TrimSpace(string(text)) == "" {
-		c.add(ruleObject, nil, 0, "", "the definition must be a JSON object, found nothing")
-		return nil
-	}
-	root, err := jsontext.Parse(text, MaxNesting)
-	if broken, ok := errors.AsType[*jsontext.Error](err); ok {
-		rule := ruleJSON
-		if broken.Deep {
-			rule = ruleNesting
-		}
-		problem := broken.Problem
-		if len(c.loaded) > 0 { // it may be any file: nothing is said of what is in it
-			problem = "the document is not valid JSON"
-		}
-		c.add(rule, nil, broken.Offset, "", problem)
-		return nil
-	}
-	if root.Kind != jsontext.Object && len(c.loaded) == 0 {
-		c.valuef(ruleObject, root, "the definition must be a JSON object, found %s", root.Kind)
-		return nil
-	}
-	return root
-}
-
-// repeated reports names that occur twice in one object, everywhere.
-func (c *checker) repeated(n *node) {
-	seen := make(map[string]bool, len(n.Members))
-	for _, m := range n.Members {
-		if seen[m.Name] {
-			c.namef(ruleOnce, m, "", "the name %s occurs twice in one object", quote(m.Name))
-		}
-		seen[m.Name] = true
-		c.repeated(m.Value)
-	}
-	for _, item := range n.Items {
-		c.repeated(item)
-	}
-}
-
-// within begins messages with where something is, while it is read.
-func (c *checker) within(where string, read func()) {
-	outer := c.where
-	c.where = where
-	defer func() { c.where = outer }()
-	read()
-}
+func (c *checker) repeated(n *node) { c.Repeated(n, func(*node) *Rule { return ruleOnce }) }
 
 // extension reports, under strict validation, something that Ebb adds to the
 // language.
 func (c *checker) extension(n *node, what string) {
 	if c.strict {
-		c.valuef(ruleExtension, n, "%s is an addition of Ebb's to the language", what)
+		c.Valuef(ruleExtension, n, "%s is an addition of Ebb's to the language", what)
 	}
 }

@@ -9,23 +9,28 @@ import (
 // actionRule is an action.
 type actionRule struct{}
 
-func (actionRule) check(c *checker, n *node) {
+func (actionRule) read(c *checker, n *node) *action {
+	a := &action{key: childKey(n)}
 	if n.Kind != jsontext.Object {
-		c.valuef(ruleType, n, "%s must be an action, found %s", nameOf(n), n.Kind)
-		return
+		c.Valuef(ruleType, n, "%s must be an action, found %s", nameOf(n), n.Kind)
+		return a
 	}
 	t := get(n, "type")
 	if t == nil {
-		c.valuef(ruleRequired, n, "an action needs type")
-		return
+		c.Valuef(ruleRequired, n, "an action needs type")
+		return a
 	}
-	if actionTypes.check(c, t); t.Means != nil {
-		actionForms[jsontext.Meaning[word](t)].check(c, n)
+	a.kind = actionTypes.read(c, t)
+	if _, known := actionTypes.find(text(n, "type")); known {
+		actionForms[a.kind].fill(c, n, a)
 	}
+	return a
 }
 
-// typeOfAction returns what an action that was checked is.
-func typeOfAction(n *node) actionType { return actionType(jsontext.Meaning[word](get(n, "type"))) }
+// oneAction is the action of a foreach.
+type oneAction struct{ actionRule }
+
+func (r oneAction) read(c *checker, n *node) []*action { return []*action{r.actionRule.read(c, n)} }
 
 // childKey returns the name under which a child's result is found: its own, or
 // its index.
@@ -36,53 +41,52 @@ func childKey(n *node) string {
 	return strconv.Itoa(n.Index)
 }
 
-// childrenCheck is that no two children are known by one name.
-type childrenCheck struct{}
-
-func (childrenCheck) check(c *checker, n *node) {
+// checkChildren is that no two children are known by one name.
+func checkChildren(c *checker, n *node, _ *action) {
 	seen := map[string]bool{}
 	for _, child := range items(n, "actions") {
 		key := childKey(child)
 		if seen[key] {
-			c.valuef(ruleChildOnce, child, "there are two children named %s", quote(key))
+			c.Valuef(ruleChildOnce, child, "there are two children named %s", quote(key))
 		}
 		seen[key] = true
 	}
 }
 
-// countCheck is that n fits the completion type.
-type countCheck struct{}
-
-func (countCheck) check(c *checker, n *node) {
+// checkCount is that n fits the completion type.
+func checkCount(c *checker, n *node, a *action) {
 	count, all := get(n, "n"), len(items(n, "actions"))
-	some := completion(jsontext.Meaning[word](get(n, "completionType"))) == completeSome
+	some := a.completion == completeSome
 	switch {
 	case some && count == nil:
-		c.valuef(ruleCount, n, "a parallel of type n_of_m needs n")
-	case some && jsontext.Meaning[int](count) > all:
-		c.valuef(ruleCount, count, "n is %s, but there are %d actions", count.Str, all)
+		c.Valuef(ruleCount, n, "a parallel of type n_of_m needs n")
+	case some && a.need > all:
+		c.Valuef(ruleCount, count, "n is %s, but there are %d actions", count.Str, all)
 	case !some && count != nil:
-		c.valuef(ruleUnused, count, "n has no effect without \"completionType\": \"n_of_m\"")
+		c.Valuef(ruleUnused, count, "n has no effect without \"completionType\": \"n_of_m\"")
+	}
+	switch a.completion {
+	case completeFirst:
+		a.need = 1
+	case completeAll:
+		a.need = all
+	case completeSome:
 	}
 }
 
-// callCheck looks at attributes of calls that have no effect.
-type callCheck struct{}
-
-func (callCheck) check(c *checker, n *node) {
-	if timeout := get(n, "timeout"); timeout != nil && !c.waitsFor(n) {
-		c.fixf(ruleUnused, timeout, `add "waitForCompletion": true`, "the timeout has no effect: the call is not waited for")
+// checkCall looks at attributes of calls that have no effect.
+func checkCall(c *checker, n *node, a *action) {
+	a.waits = c.waitsFor(n)
+	timeout, revert := get(n, "timeout"), get(n, "revert")
+	if a.timed = timeout != nil; a.timed && !a.waits {
+		c.Fixf(ruleUnused, timeout, `add "waitForCompletion": true`, "the timeout has no effect: the call is not waited for")
 	}
-	revert := get(n, "revert")
-	if revert == nil {
-		return
-	}
-	def := jsontext.Meaning[*definition](get(n, "functionName"))
 	switch {
-	case def != nil && def.formula != nil:
-		c.valuef(ruleUnused, revert, "an expression does nothing that could be undone")
-	case !c.waitsFor(n):
-		c.fixf(ruleRevertWaits, revert, `add "waitForCompletion": true`, "revert needs a call that is waited for")
+	case revert == nil:
+	case a.function != nil && a.function.formula != nil:
+		c.Valuef(ruleUnused, revert, "an expression does nothing that could be undone")
+	case !a.waits:
+		c.Fixf(ruleRevertWaits, revert, `add "waitForCompletion": true`, "revert needs a call that is waited for")
 	}
 }
 
@@ -94,27 +98,25 @@ func (c *checker) waitsFor(n *node) bool {
 	return c.waits
 }
 
-// lastHandler warns of error handlers behind one that takes all errors.
-type lastHandler struct{}
-
-func (lastHandler) check(c *checker, n *node) {
+// checkLast warns of error handlers behind one that takes all errors.
+func checkLast(c *checker, n *node, _ *handler) {
 	if n.Parent.Kind != jsontext.Array {
 		return
 	}
 	for _, before := range n.Parent.Items[:n.Index] {
 		if get(before, "condition") == nil {
-			c.valuef(ruleUnusedCatch, n, "this error handler is never used: one before it has no condition")
+			c.Valuef(ruleUnusedCatch, n, "this error handler is never used: one before it has no condition")
 			return
 		}
 	}
 }
 
 // handled warns of a result handler without a result.
-type handled struct{ action, handler string }
-
-func (h handled) check(c *checker, n *node) {
-	if handler := get(n, h.handler); handler != nil && get(n, h.action) == nil {
-		c.valuef(ruleNoAction, handler, "%s is not applied: there is no %s", h.handler, h.action)
+func handled[T any](action, handler string) func(*checker, *node, *T) {
+	return func(c *checker, n *node, _ *T) {
+		if h := get(n, handler); h != nil && get(n, action) == nil {
+			c.Valuef(ruleNoAction, h, "%s is not applied: there is no %s", handler, action)
+		}
 	}
 }
 
@@ -122,32 +124,29 @@ func (h handled) check(c *checker, n *node) {
 // makes the call a point of no return.
 type revertRule struct{}
 
-func (revertRule) check(c *checker, n *node) {
+func (revertRule) read(c *checker, n *node) *revert {
 	c.extension(n, "revert")
-	switch n.Kind {
-	case jsontext.Bool:
-		if n.IsTrue() {
-			c.fixf(ruleValue, n, `name the function that undoes the call: {"functionName": …}`, "revert must be an object, or false")
-		}
-	default:
-		revertObject.check(c, n)
+	if n.Kind != jsontext.Bool {
+		return revertObject.read(c, n)
 	}
+	if n.IsTrue() {
+		c.Fixf(ruleValue, n, `name the function that undoes the call: {"functionName": …}`, "revert must be an object, or false")
+	}
+	return &revert{pivot: true}
 }
 
 // revertSubflowRule says whether the run of a subflow is undone with the
 // machine.
 type revertSubflowRule struct{}
 
-func (revertSubflowRule) check(c *checker, n *node) {
+func (revertSubflowRule) read(c *checker, n *node) *revert {
 	c.extension(n, "revert")
-	boolRule{}.check(c, n)
+	return &revert{pivot: !c.Bool(n)}
 }
 
-// revertCheck is that what undoes does something.
-type revertCheck struct{}
-
-func (revertCheck) check(c *checker, n *node) {
-	if def := jsontext.Meaning[*definition](get(n, "functionName")); def != nil && def.formula != nil {
-		c.valuef(ruleValue, n, "an expression cannot undo anything")
+// checkRevert is that what undoes does something.
+func checkRevert(c *checker, n *node, r *revert) {
+	if r.function != nil && r.function.formula != nil {
+		c.Valuef(ruleValue, n, "an expression cannot undo anything")
 	}
 }

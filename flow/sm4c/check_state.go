@@ -7,8 +7,14 @@ import (
 // stateRule is a state.
 type stateRule struct{}
 
-func (stateRule) check(c *checker, n *node) {
-	c.within("state "+quote(text(n, "name"))+": ", func() { stateObject.check(c, n) })
+func (stateRule) read(c *checker, n *node) (s *state) {
+	if list := c.states.list; n.Index < len(list) && list[n.Index].node == n {
+		s = list[n.Index].read
+	} else {
+		s = &state{} // of a list that another of the same name takes the place of
+	}
+	c.Within("state "+quote(text(n, "name"))+": ", func() { stateObject.fill(c, n, s) })
+	return s
 }
 
 // trigger is what makes a transition fire.
@@ -49,10 +55,13 @@ func isTriggered(n *node, t trigger) bool {
 	}
 }
 
-// transitionsCheck is what the transitions of a state must be together.
-type transitionsCheck struct{}
+// describeTransition notes what makes a transition fire, and what it is taken for.
+func describeTransition(_ *checker, n *node, t *transition) {
+	t.number, t.trigger, t.label = n.Index, triggerOf(n), labelOf(n)
+}
 
-func (transitionsCheck) check(c *checker, n *node) {
+// checkTransitions is what the transitions of a state must be together.
+func checkTransitions(c *checker, n *node, _ *state) {
 	var first [inert + 1]*node
 	transitions := items(n, "transitions")
 	for _, t := range transitions {
@@ -62,15 +71,15 @@ func (transitionsCheck) check(c *checker, n *node) {
 		kind := triggerOf(t)
 		switch {
 		case kind == inert:
-			c.valuef(ruleInert, t, "the transition is never taken: it has more than one of condition, eventGroups and timeout")
+			c.Valuef(ruleInert, t, "the transition is never taken: it has more than one of condition, eventGroups and timeout")
 		case kind == implicit && first[kind] != nil:
-			c.valuef(ruleTwoImplicit, t, "there are two transitions without condition, eventGroups and timeout")
+			c.Valuef(ruleTwoImplicit, t, "there are two transitions without condition, eventGroups and timeout")
 		case kind == timer && first[kind] != nil:
-			c.valuef(ruleTwoTimeouts, t, "there are two transitions with a timeout alone")
+			c.Valuef(ruleTwoTimeouts, t, "there are two transitions with a timeout alone")
 		case kind == implicit && get(t, "nextState") == nil:
-			c.fixf(ruleSpin, t, "add nextState", "the transition fires at once, again and again")
+			c.Fixf(ruleSpin, t, "add nextState", "the transition fires at once, again and again")
 		case kind == timer && get(t, "nextState") == nil && get(t, "action") == nil:
-			c.fixf(ruleSpin, t, "add nextState, or an action", "the transition does nothing when its time is up")
+			c.Fixf(ruleSpin, t, "add nextState, or an action", "the transition does nothing when its time is up")
 		}
 		if first[kind] == nil {
 			first[kind] = t
@@ -79,66 +88,55 @@ func (transitionsCheck) check(c *checker, n *node) {
 	if first[implicit] != nil {
 		for _, t := range transitions {
 			if t != first[implicit] && t.Kind == jsontext.Object && triggerOf(t) != implicit {
-				c.valuef(ruleHidden, t, "the transition is never taken: another of the state has no condition, eventGroups and timeout")
+				c.Valuef(ruleHidden, t, "the transition is never taken: another of the state has no condition, eventGroups and timeout")
 			}
 		}
 	}
 	if len(transitions) > 0 && first[implicit] == nil && first[condition] == nil && first[events] == nil && first[timer] == nil {
-		c.valuef(ruleStuck, n, "none of the state's transitions is ever taken")
+		c.Valuef(ruleStuck, n, "none of the state's transitions is ever taken")
 	}
 }
 
-// startCheck is that a machine begins with one state, from which all others can
+// checkStart is that a machine begins with one state, from which all others can
 // be come to.
-type startCheck struct{}
-
-func (startCheck) check(c *checker, n *node) {
-	var start *definition
-	for _, def := range c.defined[stateKind].list {
+func checkStart(c *checker, n *node, m *Machine) {
+	for _, def := range c.states.list {
 		switch {
 		case !get(def.node, "start").IsTrue():
-		case start != nil:
-			c.valuef(ruleStart, get(def.node, "start"), "the states %s and %s both have \"start\": true", quote(start.name), quote(def.name))
+		case m.start != nil:
+			c.Valuef(ruleStart, get(def.node, "start"), "the states %s and %s both have \"start\": true", quote(m.start.name), quote(def.name))
 		default:
-			start = def
+			m.start = def.read
 		}
 	}
-	if start == nil {
-		if len(c.defined[stateKind].list) > 0 {
-			c.fixf(ruleStart, get(n, "states"), `add "start": true to the first`, "no state has \"start\": true")
+	if m.start == nil {
+		if len(c.states.list) > 0 {
+			c.Fixf(ruleStart, get(n, "states"), `add "start": true to the first`, "no state has \"start\": true")
 		}
 		return
 	}
-	reached := map[*definition]bool{start: true}
-	for open := []*definition{start}; len(open) > 0; open = open[1:] {
-		for _, t := range items(open[0].node, "transitions") {
-			next := jsontext.Meaning[*definition](get(t, "nextState"))
-			if next != nil && !reached[next] && triggerOf(t) != inert {
+	reached := map[*state]bool{m.start: true}
+	for open := []*state{m.start}; len(open) > 0; open = open[1:] {
+		for _, next := range open[0].successors() {
+			if !reached[next] {
 				reached[next] = true
 				open = append(open, next)
 			}
 		}
 	}
-	for _, def := range c.defined[stateKind].list {
-		if !reached[def] && def.name != "" {
-			c.valuef(ruleUnreachable, def.node, "no transition leads to the state %s", quote(def.name))
+	for _, def := range c.states.list {
+		if !reached[def.read] && def.name != "" {
+			c.Valuef(ruleUnreachable, def.node, "no transition leads to the state %s", quote(def.name))
 		}
 	}
 }
 
-// timeoutOnce warns of the timeout under its other name.
-type timeoutOnce struct{}
-
-func (timeoutOnce) check(c *checker, n *node) {
+// checkMachine warns of the timeout under its other name, and looks at what Ebb adds
+// to the attributes of a machine.
+func checkMachine(c *checker, n *node, _ *Machine) {
 	if other := get(n, "execTimeout"); other != nil && get(n, "timeout") != nil {
-		c.valuef(ruleUnused, other, "execTimeout has no effect beside timeout, which is the same")
+		c.Valuef(ruleUnused, other, "execTimeout has no effect beside timeout, which is the same")
 	}
-}
-
-// additionsCheck looks at what Ebb adds to the attributes of a machine.
-type additionsCheck struct{}
-
-func (additionsCheck) check(c *checker, n *node) {
 	for _, name := range []string{"resources", "waitDefault"} {
 		if added := get(n, name); added != nil {
 			c.extension(added, name)

@@ -59,9 +59,9 @@ func (w *interpreter) label() {
 func (m *Machine) topics(k known) map[string]bool {
 	topics := map[string]bool{}
 	for _, d := range m.awaited {
-		for i := range d.correlation {
-			if value, ok := d.correlation[i].wants(k); ok {
-				topics[flow.CorrelationLabel(d.correlation[i].attribute, value)] = true
+		for _, c := range d.correlation {
+			if value, ok := c.wants(k); ok {
+				topics[flow.CorrelationLabel(c.attribute, value)] = true
 			}
 		}
 	}
@@ -90,8 +90,7 @@ func (c *correlation) wants(k known) (string, bool) {
 // contradicts reports whether an event never matches a definition, because the
 // run's key, which does not change any more, is another.
 func (w *interpreter) contradicts(d *event, e map[string]any) bool {
-	for i := range d.correlation {
-		k := &d.correlation[i]
+	for _, k := range d.correlation {
 		if want, set := w.mem.keys[k.attribute]; set && k.value == nil {
 			if has, _ := extension(e, k.attribute); has != want {
 				return true

@@ -89,7 +89,7 @@ func (t *template) resolve(until func() bool, input any, variables ...any) (any,
 	switch {
 	case t.expression != nil:
 		return t.expression.evaluate(until, input, variables...)
-	case t.object:
+	case t.members != nil:
 		object := make(map[string]any, len(t.members))
 		for i := range t.members {
 			v, f := t.members[i].value.resolve(until, input, variables...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/redact"
 )
@@ -31,74 +32,87 @@ func (k kind) member() string {
 	return [...]string{stateKind: "states", eventKind: "events", functionKind: "functions", retryKind: "retries"}[k]
 }
 
-// A definition is one thing that is defined by name.
-type definition struct {
-	name    string
-	node    *node
-	source  source
-	formula *expression // of an expression function
+// A defined thing is one that is defined by name.
+type defined[D any] struct {
+	name   string
+	node   *node
+	source definition.Source
+	read   *D
 }
 
 // definitions are all of one kind.
-type definitions struct {
-	list   []*definition
+type definitions[D any] struct {
+	kind   kind
+	list   []*defined[D]
 	names  []string
-	exact  map[string]*definition
-	folded map[string]*definition
+	exact  map[string]*defined[D]
+	folded map[string]*defined[D]
 }
 
 // find returns what a reference means: the definition of exactly that name, or
 // the one whose name has other messages in case only.
-func (d *definitions) find(name string) *definition {
+func (d *definitions[D]) find(name string) *defined[D] {
 	if found := d.exact[name]; found != nil {
 		return found
 	}
 	return d.folded[strings.ToLower(name)]
 }
 
-// define collects what the machine defines, loads what is elsewhere, and checks
+// define collects what the machine defines, loads what is elsewhere, and reads
 // all of it but the states.
 func (c *checker) define(root *node) {
-	for k := range kinds {
-		d := &definitions{exact: map[string]*definition{}, folded: map[string]*definition{}}
-		c.defined[k] = d
-		nodes, from := c.collection(root, k)
-		for _, n := range nodes {
-			d.add(c, k, n, from)
+	c.states = declare[state](c, root, stateKind)
+	c.events = declare[event](c, root, eventKind)
+	c.functions = declare[function](c, root, functionKind)
+	c.retries = declare[retry](c, root, retryKind)
+	for _, def := range c.functions.list {
+		if typeOf(def.node) == expressionFunction {
+			def.read.formula = &expression{args: true}
 		}
 	}
-	for k, f := range map[kind]*objectRule{eventKind: eventObject, functionKind: functionObject, retryKind: retryObject} {
-		for _, def := range c.defined[k].list {
-			c.from(def.source, func() {
-				c.within(k.String()+" "+quote(def.name)+": ", func() { f.check(c, def.node) })
-			})
-		}
-	}
+	c.events.fill(c, eventObject)
+	c.functions.fill(c, functionObject)
+	c.retries.fill(c, retryObject)
 	c.circles()
 }
 
+// declare collects the definitions of a kind.
+func declare[D any](c *checker, root *node, k kind) definitions[D] {
+	d := definitions[D]{kind: k, exact: map[string]*defined[D]{}, folded: map[string]*defined[D]{}}
+	nodes, from := c.collection(root, k)
+	for _, n := range nodes {
+		d.add(c, n, from)
+	}
+	return d
+}
+
+// fill reads the definitions.
+func (d *definitions[D]) fill(c *checker, rule *objectRule[D]) {
+	for _, def := range d.list {
+		c.from(def.source, func() {
+			c.Within(d.kind.String()+" "+quote(def.name)+": ", func() { rule.fill(c, def.node, def.read) })
+		})
+	}
+}
+
 // from reads something of another source.
-func (c *checker) from(s source, read func()) {
-	outer := c.source
-	c.source = s
-	defer func() { c.source = outer }()
+func (c *checker) from(s definition.Source, read func()) {
+	outer := c.Source
+	c.Source = s
+	defer func() { c.Source = outer }()
 	read()
 }
 
-func (d *definitions) add(c *checker, k kind, n *node, from source) {
-	def := &definition{name: text(n, "name"), node: n, source: from}
+func (d *definitions[D]) add(c *checker, n *node, from definition.Source) {
+	def := &defined[D]{name: text(n, "name"), node: n, source: from, read: new(D)}
 	d.list = append(d.list, def)
-	if k == functionKind && typeOf(n) == expressionFunction {
-		def.formula = &expression{args: true}
-	}
-	n.Means = def
 	if def.name == "" {
-		return // its objectRule reports it
+		return // it is reported
 	}
 	folded := strings.ToLower(def.name)
 	if other := d.folded[folded]; other != nil {
 		c.from(from, func() {
-			c.valuef(ruleNameOnce, n.Get("name"), "there are two %ss named %s", k, quote(other.name))
+			c.Valuef(ruleNameOnce, n.Get("name"), "there are two %ss named %s", d.kind, quote(other.name))
 		})
 		return
 	}
@@ -108,20 +122,20 @@ func (d *definitions) add(c *checker, k kind, n *node, from source) {
 
 // collection returns the definitions of a kind, and where they stand: in the
 // machine, or in a document that it names.
-func (c *checker) collection(root *node, k kind) ([]*node, source) {
+func (c *checker) collection(root *node, k kind) ([]*node, definition.Source) {
 	n := get(root, k.member())
 	switch {
 	case n == nil:
-		return nil, c.source
+		return nil, c.Source
 	case n.Kind == jsontext.String && k != stateKind:
 		return c.document(n, k)
 	}
-	return n.Items, c.source
+	return n.Items, c.Source
 }
 
 // document returns the definitions of a kind in the document with a URI: the
 // document is the array of them, or an object that has it.
-func (c *checker) document(uri *node, k kind) ([]*node, source) {
+func (c *checker) document(uri *node, k kind) ([]*node, definition.Source) {
 	doc, from := c.resource(uri, uri.Str, c.loader)
 	if doc == nil {
 		return nil, from
@@ -133,12 +147,12 @@ func (c *checker) document(uri *node, k kind) ([]*node, source) {
 	}
 	if doc.Kind != jsontext.Array {
 		c.from(from, func() {
-			c.valuef(ruleType, doc, "%s must be an array, or an object with %s, found %s", k.member(), k.member(), doc.Kind)
+			c.Valuef(ruleType, doc, "%s must be an array, or an object with %s, found %s", k.member(), k.member(), doc.Kind)
 		})
 		return nil, from
 	}
 	if named := func(n *node) bool { return get(n, "name") != nil }; len(doc.Items) > 0 && !slices.ContainsFunc(doc.Items, named) {
-		c.from(from, func() { c.valuef(ruleType, doc, "no element of the document is a %s", k) }) // it may be any file: its words stay unsaid
+		c.from(from, func() { c.Valuef(ruleType, doc, "no element of the document is a %s", k) }) // it may be any file: its words stay unsaid
 		return nil, from
 	}
 	c.from(from, func() { c.repeated(doc) })
@@ -147,13 +161,13 @@ func (c *checker) document(uri *node, k kind) ([]*node, source) {
 
 // resource returns a document that a value names: one of those that came with the
 // definition, or one that is loaded.
-func (c *checker) resource(at *node, uri string, load Loader) (*node, source) {
+func (c *checker) resource(at *node, uri string, load Loader) (*node, definition.Source) {
 	if doc := get(get(c.root, "resources"), uri); doc != nil {
-		return doc, source{file: c.file, text: c.text}
+		return doc, c.main
 	}
 	for _, s := range c.loaded {
-		if s.file == uri {
-			doc, err := jsontext.Parse(s.text, MaxNesting)
+		if s.File == uri {
+			doc, err := jsontext.Parse(s.Text, MaxNesting)
 			if err != nil {
 				return nil, s
 			}
@@ -161,23 +175,23 @@ func (c *checker) resource(at *node, uri string, load Loader) (*node, source) {
 		}
 	}
 	if load == nil || len(c.loaded) == maxDocuments {
-		c.fixf(ruleLoad, at, "write what it has here", "%s: documents are not loaded here, not %s either", nameOf(at), quote(redact.URL(uri)))
-		return nil, c.source
+		c.Fixf(ruleLoad, at, "write what it has here", "%s: documents are not loaded here, not %s either", nameOf(at), quote(redact.URL(uri)))
+		return nil, c.Source
 	}
 	body, err := load(uri)
 	switch {
 	case err != nil:
-		c.valuef(ruleLoad, at, "%s cannot be loaded: %v", quote(redact.URL(uri)), err)
-		return nil, c.source
+		c.Valuef(ruleLoad, at, "%s cannot be loaded: %v", quote(redact.URL(uri)), err)
+		return nil, c.Source
 	case c.size+len(body) > MaxDefinition:
-		c.valuef(ruleSize, at, "the definition has %d bytes with %s; %d is the most", c.size+len(body), quote(redact.URL(uri)), MaxDefinition)
-		return nil, c.source
+		c.Valuef(ruleSize, at, "the definition has %d bytes with %s; %d is the most", c.size+len(body), quote(redact.URL(uri)), MaxDefinition)
+		return nil, c.Source
 	}
-	s := source{file: uri, text: body}
+	s := definition.Source{File: uri, Text: body}
 	c.loaded = append(c.loaded, s)
 	c.size += len(body)
 	var doc *node
-	c.from(s, func() { doc = c.read() })
+	c.from(s, func() { doc = c.Read(true) })
 	return doc, s
 }
 
@@ -186,29 +200,29 @@ func (c *checker) documents() map[string][]byte {
 	documents := map[string][]byte{}
 	if n := get(c.root, "resources"); n != nil {
 		for _, m := range n.Members {
-			documents[m.Name] = c.text[m.Value.At:m.Value.End]
+			documents[m.Name] = c.main.Text[m.Value.At:m.Value.End]
 		}
 	}
 	for _, s := range c.loaded {
-		documents[s.file] = s.text
+		documents[s.File] = s.Text
 	}
 	return documents
 }
 
 // circles reports expression functions that refer to themselves.
 func (c *checker) circles() {
-	for _, def := range c.defined[functionKind].list {
-		e := def.formula
-		for range c.defined[functionKind].list {
+	for _, def := range c.functions.list {
+		e := def.read.formula
+		for range c.functions.list {
 			if e != nil {
 				e = e.fn
 			}
 		}
 		if e != nil { // further than there are functions
 			c.from(def.source, func() {
-				c.valuef(ruleFnCircle, def.node, "the function %s refers to itself", quote(def.name))
+				c.Valuef(ruleFnCircle, def.node, "the function %s refers to itself", quote(def.name))
 			})
-			def.formula.fn = nil
+			def.read.formula.fn = nil
 		}
 	}
 }
@@ -217,7 +231,7 @@ func (c *checker) circles() {
 // without loading anything.
 func (c *checker) bundled() []byte {
 	if len(c.loaded) == 0 {
-		return c.source.text
+		return c.main.Text
 	}
 	documents := c.documents()
 	var b []byte
@@ -229,7 +243,7 @@ func (c *checker) bundled() []byte {
 		b = append(b, documents[uri]...)
 	}
 	rest := fmt.Sprintf(`,"resources":{%s}}`, b)
-	body := c.source.text
+	body := c.main.Text
 	if n := c.root.Get("resources"); n != nil { // replaced where it stands
 		return slices.Concat(body[:n.At], []byte("{"), b, []byte("}"), body[n.End:])
 	}

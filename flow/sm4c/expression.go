@@ -3,7 +3,6 @@ package sm4c
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/jq"
@@ -37,50 +36,52 @@ func functionReference(program string) (name string, ok bool) {
 	return strings.TrimSpace(name), ok
 }
 
-// expressionRule is an expression that may use some variables. Its nodes mean an
-// *expression.
+// expressionRule is an expression that may use some variables.
 type expressionRule struct{ variables []string }
 
-func (s expressionRule) check(c *checker, n *node) {
-	if !c.isText(n) {
-		return
+func (s expressionRule) read(c *checker, n *node) *expression {
+	if !c.IsText(n) {
+		return nil
 	}
 	program, from, ok := inside(n.Str)
 	if !ok {
-		c.fixf(ruleExpression, n, "write it as "+quote("${ "+strings.TrimSpace(n.Str)+" }"), "%s must be an expression", nameOf(n))
-		return
+		c.Fixf(ruleExpression, n, "write it as "+quote("${ "+strings.TrimSpace(n.Str)+" }"), "%s must be an expression", nameOf(n))
+		return nil
 	}
-	c.expression(n, program, from, s.variables)
+	return c.expression(n, program, from, s.variables)
 }
 
-// expression compiles a program that stands in a text from a byte on.
-func (c *checker) expression(n *node, program string, from int, variables []string) {
+// expression compiles a program that stands in a text from a byte on; nil if it cannot.
+func (c *checker) expression(n *node, program string, from int, variables []string) *expression {
 	if name, refers := functionReference(program); refers {
-		c.functionIn(n, name, from)
-		return
+		if formula := c.functionIn(n, name, from); formula != nil {
+			return &expression{fn: formula, where: nameOf(n)}
+		}
+		return nil
 	}
 	compiled, err := c.compile(program, variables)
 	if broken, ok := errors.AsType[*jq.Error](err); ok {
-		at := n.Within(c.source.text, from+broken.Offset)
-		c.add(ruleJQ, n, at, broken.Fix, fmt.Sprintf("%s: %s", nameOf(n), broken.Message))
-		return
+		at := n.Within(c.Source.Text, from+broken.Offset)
+		c.Add(ruleJQ, n, at, broken.Fix, fmt.Sprintf("%s: %s", nameOf(n), broken.Message))
+		return nil
 	}
-	n.Means = &expression{program: compiled, where: nameOf(n)}
+	return &expression{program: compiled, where: nameOf(n)}
 }
 
-// functionIn resolves ${ fn:name }.
-func (c *checker) functionIn(n *node, name string, from int) {
-	at := n.Within(c.source.text, from)
-	functions := c.defined[functionKind]
-	defined := functions.find(name)
+// functionIn returns the expression function that ${ fn:name } refers to, nil if it
+// refers to none.
+func (c *checker) functionIn(n *node, name string, from int) *expression {
+	at := n.Within(c.Source.Text, from)
+	defined := c.functions.find(name)
 	switch {
 	case defined == nil:
-		c.add(ruleReference, n, at, didYouMean(name, functions.names), fmt.Sprintf("%s: there is no function %s", nameOf(n), quote(name)))
-	case defined.formula == nil:
-		c.add(ruleReference, n, at, "call it by an action of type invokeFunction", fmt.Sprintf("%s: the function %s is no expression", nameOf(n), quote(name)))
+		c.Add(ruleReference, n, at, c.DidYouMean(ruleReference, name, c.functions.names, quote), fmt.Sprintf("%s: there is no function %s", nameOf(n), quote(name)))
+	case defined.read.formula == nil:
+		c.Add(ruleReference, n, at, "call it by an action of type invokeFunction", fmt.Sprintf("%s: the function %s is no expression", nameOf(n), quote(name)))
 	default:
-		n.Means = &expression{fn: defined.formula, where: nameOf(n)}
+		return defined.read.formula
 	}
+	return nil
 }
 
 // compile compiles a program, once for each text: definitions repeat themselves.
@@ -96,30 +97,50 @@ func (c *checker) compile(program string, variables []string) (*jq.Program, erro
 	return compiled, err
 }
 
-// template checks a value in which each text, at any depth, may be an expression.
-// Their nodes mean an *expression.
-func (c *checker) template(n *node, variables ...string) {
+// template reads a value in which each text, at any depth, may be an expression.
+func (c *checker) template(n *node, variables ...string) template {
+	t := c.evaluated(n, variables)
+	t.orConstant(n)
+	return t
+}
+
+// evaluated is template; it returns none for a value in which nothing is evaluated.
+func (c *checker) evaluated(n *node, variables []string) (t template) {
+	found := false
+	inner := func(n *node) template {
+		t := c.evaluated(n, variables)
+		found = found || t.evaluates()
+		return t
+	}
 	switch n.Kind {
 	case jsontext.String:
 		if program, from, ok := inside(n.Str); ok {
-			c.expression(n, program, from, variables)
+			return template{expression: c.expression(n, program, from, variables)}
 		} else if strings.Contains(n.Str, "${") {
-			c.valuef(ruleLiteral, n, "%s is taken as it stands: an expression is the whole of a text", quote(n.Str))
+			c.Valuef(ruleLiteral, n, "%s is taken as it stands: an expression is the whole of a text", quote(n.Str))
 		}
 	case jsontext.Number:
 		if len(n.Str) > jq.MaxDigits {
-			c.valuef(ruleValue, n, "a number has %d digits; %d is the most", len(n.Str), jq.MaxDigits)
-		}
-	case jsontext.Array:
-		for _, item := range n.Items {
-			c.template(item, variables...)
-		}
-	case jsontext.Object:
-		for _, m := range n.Members {
-			c.template(m.Value, variables...)
+			c.Valuef(ruleValue, n, "a number has %d digits; %d is the most", len(n.Str), jq.MaxDigits)
 		}
 	default:
+		for _, item := range n.Items {
+			t.list = append(t.list, inner(item))
+		}
+		for _, m := range n.Members {
+			t.members = append(t.members, templateMember{m.Name, inner(m.Value)})
+		}
 	}
+	if !found {
+		return template{}
+	}
+	for i, item := range n.Items {
+		t.list[i].orConstant(item)
+	}
+	for i, m := range n.Members {
+		t.members[i].value.orConstant(m.Value)
+	}
+	return t
 }
 
 // The names of the variables that expressions see.
@@ -141,30 +162,21 @@ type template struct {
 	expression *expression
 	list       []template
 	members    []templateMember
-	object     bool
+}
+
+// evaluates reports whether something in the template is evaluated.
+func (t *template) evaluates() bool { return t.expression != nil || t.list != nil || t.members != nil }
+
+// orConstant makes the template what a value is, unless something in it is evaluated.
+func (t *template) orConstant(n *node) {
+	if !t.evaluates() {
+		t.constant = treeOf(n)
+	}
 }
 
 type templateMember struct {
 	name  string
 	value template
-}
-
-// templateOf compiles a value that was checked.
-func templateOf(n *node) template {
-	if e := jsontext.Meaning[*expression](n); e != nil {
-		return template{expression: e}
-	}
-	if !hasExpression(n) {
-		return template{constant: treeOf(n)}
-	}
-	t := template{object: n.Kind == jsontext.Object}
-	for _, item := range n.Items {
-		t.list = append(t.list, templateOf(item))
-	}
-	for _, m := range n.Members {
-		t.members = append(t.members, templateMember{m.Name, templateOf(m.Value)})
-	}
-	return t
 }
 
 // treeOf returns the value that a node is.
@@ -191,9 +203,4 @@ func treeOf(n *node) any {
 	default:
 		return nil
 	}
-}
-
-func hasExpression(n *node) bool {
-	return jsontext.Meaning[*expression](n) != nil || slices.ContainsFunc(n.Items, hasExpression) ||
-		slices.ContainsFunc(n.Members, func(m jsontext.Member) bool { return hasExpression(m.Value) })
 }

@@ -14,8 +14,7 @@ func (w *interpreter) handle(f *stateError) step {
 	fr := w.top()
 	a := w.action(fr)
 	shown := f.object(fr.tries + 1)
-	for i := range a.handlers {
-		h := &a.handlers[i]
+	for _, h := range a.handlers {
 		holds, broken := w.holds(h, shown)
 		if broken == nil && holds && h.result != nil {
 			broken = w.merge(h.result, shown)

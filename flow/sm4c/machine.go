@@ -40,19 +40,19 @@ type executionTimeout struct {
 // run, the error is [Problems]: all there is to report at once, each with its
 // place. What looks wrong but can be run is in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
-	c := check(name, text, opts)
-	if refused := c.problems.Of(Error, Unsupported); len(refused) > 0 {
+	m, problems := check(name, text, opts)
+	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
 		return nil, refused
 	}
-	m := compile(c)
-	m.name, m.text, m.documents, m.warnings = name, c.bundled(), c.documents(), c.problems
+	m.warnings = problems
 	return m, nil
 }
 
 // Validate reports all that is wrong, or looks wrong, with a state machine, by
 // the same rules as [Parse].
 func Validate(name string, text []byte, opts ...Option) Problems {
-	return check(name, text, opts).problems
+	_, problems := check(name, text, opts)
+	return problems
 }
 
 // Name returns the name that Parse was given.

@@ -10,20 +10,54 @@ import (
 
 // An objectRule is a kind of object of the language: which attributes it has, which
 // of them it must have, and what else it must be. Only the objectRules say which
-// attributes there are. The checks, the JSON Schema and the manual follow from them.
-type objectRule struct {
+// attributes there are, and what becomes of them in the T that the object stands for.
+// The checks, the JSON Schema and the manual follow from them.
+type objectRule[T any] struct {
 	name       string // in the JSON Schema
 	what       string // with its article, for messages
-	attributes attributes
+	attributes attributes[T]
 	required   []string
-	also       []valueCheck
+	fresh      func() *T                            // what it is without its attributes; nil: the zero value
+	also       []func(c *checker, n *node, read *T) // what else the object must be
 }
 
-// attributes are what the values of an object's members are.
-type attributes map[string]valueRule
+// An attribute says what its value is, and where that is kept.
+type attribute[T any] struct {
+	is   described
+	read func(c *checker, n *node, into *T)
+}
+
+type attributes[T any] map[string]attribute[T]
+
+// A described value describes itself as JSON Schema.
+type described interface {
+	schema(s schemas) schema
+}
+
+// A valueRule says what the value of an attribute looks like. It reads a value, and
+// reports what is wrong with it: then what it returns is of no use.
+type valueRule[V any] interface {
+	described
+	read(c *checker, n *node) V
+}
+
+// at is where the value of an attribute is kept in its object.
+func at[T, V any](of func(*T) *V) slot[T, V] { return of }
+
+type slot[T, V any] func(*T) *V
+
+// is returns the attribute.
+func (s slot[T, V]) is(is valueRule[V]) attribute[T] {
+	return attribute[T]{is, func(c *checker, n *node, into *T) { *s(into) = is.read(c, n) }}
+}
+
+// checked is an attribute that is checked only.
+func checked[T, V any](is valueRule[V]) attribute[T] {
+	return attribute[T]{is, func(c *checker, n *node, _ *T) { is.read(c, n) }}
+}
 
 // with returns the attributes of both.
-func (a attributes) with(others ...attributes) attributes {
+func (a attributes[T]) with(others ...attributes[T]) attributes[T] {
 	all := maps.Clone(a)
 	for _, other := range others {
 		maps.Copy(all, other)
@@ -31,36 +65,30 @@ func (a attributes) with(others ...attributes) attributes {
 	return all
 }
 
-func (a attributes) names() []string { return slices.Sorted(maps.Keys(a)) }
-
-// A valueCheck is something that a value must be.
-type valueCheck interface {
-	check(c *checker, n *node)
+// read reads an object and the values in it.
+func (f *objectRule[T]) read(c *checker, n *node) *T {
+	read := new(T)
+	if f.fresh != nil {
+		read = f.fresh()
+	}
+	f.fill(c, n, read)
+	return read
 }
 
-// A valueRule says what the value of an attribute looks like. It reports what is
-// wrong with a value, and describes itself as JSON Schema.
-type valueRule interface {
-	valueCheck
-	schema(s *schemas) schema
-}
-
-// check reports what is wrong with an object and the values in it.
-func (f *objectRule) check(c *checker, n *node) {
-	if n.Kind != jsontext.Object {
-		c.valuef(ruleType, n, "%s must be an object, found %s", nameOf(n), n.Kind)
+func (f *objectRule[T]) fill(c *checker, n *node, into *T) {
+	if !c.IsObject(n) {
 		return
 	}
 	for _, m := range n.Members {
 		if m.Value.Kind == jsontext.Null {
 			continue // as if it were not there
 		}
-		if is, ok := f.attributes[m.Name]; ok {
-			is.check(c, m.Value)
+		if a, ok := f.attributes[m.Name]; ok {
+			a.read(c, m.Value, into)
 			continue
 		}
-		if fix := didYouMean(m.Name, f.attributes.names()); fix != "" {
-			c.namef(ruleUnknown, m, fix, "%s is no attribute of %s and is ignored", quote(m.Name), f.what)
+		if fix := c.DidYouMean(ruleUnknown, m.Name, slices.Sorted(maps.Keys(f.attributes)), quote); fix != "" {
+			c.Namef(ruleUnknown, m, fix, "%s is no attribute of %s and is ignored", quote(m.Name), f.what)
 		}
 	}
 	var missing []string
@@ -70,10 +98,10 @@ func (f *objectRule) check(c *checker, n *node) {
 		}
 	}
 	if len(missing) > 0 {
-		c.valuef(ruleRequired, n, "%s needs %s", f.what, strings.Join(missing, ", "))
+		c.Valuef(ruleRequired, n, "%s needs %s", f.what, strings.Join(missing, ", "))
 	}
-	for _, d := range f.also {
-		d.check(c, n)
+	for _, check := range f.also {
+		check(c, n, into)
 	}
 }
 
@@ -101,16 +129,4 @@ func text(n *node, name string) string {
 		return v.Str
 	}
 	return ""
-}
-
-// nameOf returns how messages call a value: by the attribute it is, or as an
-// entry of the list it is in.
-func nameOf(n *node) string {
-	switch {
-	case n.Parent == nil:
-		return "the definition"
-	case n.Parent.Kind == jsontext.Array:
-		return "an entry of " + nameOf(n.Parent)
-	}
-	return jsontext.Cut(n.Key)
 }

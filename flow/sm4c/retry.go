@@ -3,8 +3,6 @@ package sm4c
 import (
 	"math"
 	"time"
-
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A retry is a retry policy.
@@ -15,20 +13,13 @@ type retry struct {
 	multiplier float64 // 0: none
 	most       time.Duration
 	capped     bool
-	jitter     time.Duration
-	part       float64 // jitter as a part of the delay
+	jitter     jitter
 }
 
-func retryOf(n *node) *retry {
-	r := &retry{
-		times: jsontext.Meaning[int](get(n, "maxAttempts")), delay: duration(n, "delay"), increment: duration(n, "increment"),
-		multiplier: jsontext.Meaning[float64](get(n, "multiplier")), most: duration(n, "maxDelay"), capped: get(n, "maxDelay") != nil,
-		jitter: duration(n, "jitter"), part: jsontext.Meaning[float64](get(n, "jitter")),
-	}
-	if get(n, "multiplier") == nil || get(n, "increment") != nil {
-		r.multiplier = 1
-	}
-	return r
+// A jitter is by how much a delay varies: a length of time, or a part of the delay.
+type jitter struct {
+	span time.Duration
+	part float64
 }
 
 // after returns how long to wait before the kth retry, from 1.
@@ -40,7 +31,7 @@ func (r *retry) after(k int, random func() uint64) time.Duration {
 	if r.capped {
 		delay = min(delay, float64(r.most))
 	}
-	if spread := float64(r.jitter) + r.part*delay; spread > 0 {
+	if spread := float64(r.jitter.span) + r.jitter.part*delay; spread > 0 {
 		delay += spread * (2*uniform(random) - 1)
 	}
 	if math.IsNaN(delay) {

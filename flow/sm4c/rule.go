@@ -1,32 +1,21 @@
 package sm4c
 
+import (
+	"github.com/ebbflow/ebb/flow/internal/definition"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
 // A Rule is one thing that is demanded of definitions. Every [Problem] names the
 // rule that it breaks.
-type Rule struct {
-	Name     string // stable, such as "two-timeouts"
-	Severity Severity
-	Demands  string // what is demanded, one sentence
-}
+type Rule = definition.Rule
 
 // Rules returns all rules in the order of the manual.
-func Rules() []Rule {
-	all := make([]Rule, len(catalogue))
-	for i, r := range catalogue {
-		all[i] = *r
-	}
-	return all
-}
+func Rules() []Rule { return catalogue.Rules() }
 
-var catalogue []*Rule
+var catalogue definition.Catalogue
 
-func newRule(name string, severity Severity, demands string) *Rule {
-	r := &Rule{Name: name, Severity: severity, Demands: demands}
-	catalogue = append(catalogue, r)
-	return r
-}
-
-func illegal(name, demands string) *Rule  { return newRule(name, Error, demands) }
-func doubtful(name, demands string) *Rule { return newRule(name, Warning, demands) }
+func illegal(name, demands string) *Rule  { return catalogue.New(name, "", Error, demands) }
+func doubtful(name, demands string) *Rule { return catalogue.New(name, "", Warning, demands) }
 
 // The rules.
 var (
@@ -78,5 +67,19 @@ var (
 	ruleLoad = illegal("load", "A document that a definition refers to can be loaded.")
 
 	// What is legal, and cannot be run yet.
-	ruleRPC = newRule("rpc", Unsupported, "Functions of type rpc can be called; this version cannot.")
+	ruleRPC = catalogue.New("rpc", "", Unsupported, "Functions of type rpc can be called; this version cannot.")
 )
+
+// common are the rules that the language shares with others.
+var common = &definition.Common{
+	Size: ruleSize, JSON: ruleJSON, Nesting: ruleNesting, Object: ruleObject, Once: ruleOnce, Required: ruleRequired,
+	Type: ruleType, Value: ruleValue, Empty: ruleEmpty, Extension: ruleExtension,
+	Deep: "objects and arrays nest deeper than they may",
+}
+
+// node is a value of a definition with its place.
+type node = definition.Node
+
+func quote(text string) string { return jsontext.Quote(text) }
+
+func nameOf(n *node) string { return definition.NameOf(n) }

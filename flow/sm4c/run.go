@@ -42,8 +42,8 @@ func (w *interpreter) enter(s *state) step {
 			}
 			m.view = treeValue(tree) // once, for the whole stay (decision 2)
 		}
-		if s.enter != nil {
-			return w.effect(s.enter)
+		if s.enter.action != nil {
+			return w.effect(&s.enter)
 		}
 		return w.decide
 	}
@@ -87,13 +87,13 @@ func (w *interpreter) rootEnded(r result) step {
 	s := w.state()
 	switch m.stage {
 	case entering:
-		return w.effectEnded(s.enter, r, w.decide)
+		return w.effectEnded(&s.enter, r, w.decide)
 	case moving:
 		t := s.transitions[m.transition]
-		return w.effectEnded(t.effect, r, w.moved(t))
+		return w.effectEnded(&t.effect, r, w.moved(t))
 	default:
 		t := s.transitions[m.transition]
-		return w.effectEnded(s.exit, r, w.enter(t.next))
+		return w.effectEnded(&s.exit, r, w.enter(t.next))
 	}
 }
 
@@ -145,8 +145,8 @@ func (w *interpreter) take(t *transition, why string) step {
 			to = t.next.name
 		}
 		w.event("TransitionTaken", m.state, map[string]any{"to": to, "transition": t.number, "why": why})
-		if t.effect != nil {
-			return w.effect(t.effect)
+		if t.effect.action != nil {
+			return w.effect(&t.effect)
 		}
 		return w.moved(t)
 	}
@@ -160,11 +160,11 @@ func (w *interpreter) moved(t *transition) step {
 			return w.decide
 		}
 		s := w.state()
-		if s.exit == nil {
+		if s.exit.action == nil {
 			return w.enter(t.next)
 		}
 		w.mem.stage = leaving
-		return w.effect(s.exit)
+		return w.effect(&s.exit)
 	}
 }
 

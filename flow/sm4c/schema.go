@@ -1,10 +1,10 @@
 package sm4c
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
 // Schema returns a JSON Schema (draft 7) of the language for editors, with what
@@ -12,44 +12,21 @@ import (
 // schema can say of them: attributes, types, ranges. Like Validate it lets
 // attributes pass that the language does not know.
 func Schema() []byte {
-	s := &schemas{definitions: schema{}}
-	root := schema{
-		"$schema":     "http://json-schema.org/draft-07/schema#",
-		"title":       "State Machines For Cloud",
-		"allOf":       []any{machineObject.schema(s)},
-		"definitions": s.definitions,
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(root); err != nil {
-		panic(err) // it is made of texts and numbers
-	}
-	return b.Bytes()
+	s := schemas{}
+	return s.Document("State Machines For Cloud", schema{"allOf": []any{machineObject.schema(s)}})
 }
 
-// A schema is a JSON Schema, or a part of one.
-type schema = map[string]any
-
-type schemas struct{ definitions schema }
-
-// define returns a reference to a definition, which is made when it is first
-// referred to.
-func (s *schemas) define(name string, content func() schema) schema {
-	if s.definitions[name] == nil {
-		s.definitions[name] = schema{} // it may refer to itself
-		s.definitions[name] = content()
-	}
-	return schema{"$ref": "#/definitions/" + name}
-}
+type (
+	schema  = definition.Schema
+	schemas = definition.Schemas
+)
 
 // schema of an object is a reference, because objectRules contain each other.
-func (f *objectRule) schema(s *schemas) schema {
-	return s.define(f.name, func() schema {
+func (f *objectRule[T]) schema(s schemas) schema {
+	return s.Define(f.name, func() schema {
 		properties := schema{}
-		for name, is := range f.attributes {
-			properties[name] = is.schema(s)
+		for name, a := range f.attributes {
+			properties[name] = a.is.schema(s)
 			if !slices.Contains(f.required, name) {
 				properties[name] = schema{"anyOf": []any{properties[name], schema{"type": "null"}}}
 			}
@@ -62,23 +39,23 @@ func (f *objectRule) schema(s *schemas) schema {
 	})
 }
 
-func (textRule) schema(*schemas) schema         { return schema{"type": "string"} }
-func (templateTextRule) schema(*schemas) schema { return schema{"type": "string"} }
-func (anyRule) schema(*schemas) schema          { return schema{} }
-func (boolRule) schema(*schemas) schema         { return schema{"type": "boolean"} }
-func (documentsRule) schema(*schemas) schema    { return schema{"type": "object"} }
-func (argumentsRule) schema(*schemas) schema    { return schema{"type": "object"} }
-func (referenceRule) schema(*schemas) schema    { return schema{"type": "string", "minLength": 1} }
+func (textRule) schema(schemas) schema         { return schema{"type": "string"} }
+func (templateTextRule) schema(schemas) schema { return schema{"type": "string"} }
+func (anyRule) schema(schemas) schema          { return schema{} }
+func (boolRule) schema(schemas) schema         { return schema{"type": "boolean"} }
+func (documentsRule) schema(schemas) schema    { return schema{"type": "object"} }
+func (argumentsRule) schema(schemas) schema    { return schema{"type": "object"} }
+func (referenceRule[D]) schema(schemas) schema { return schema{"type": "string", "minLength": 1} }
 
-func (nameRule) schema(*schemas) schema {
+func (nameRule) schema(schemas) schema {
 	return schema{"type": "string", "minLength": 1, "maxLength": maxName}
 }
 
-func (contextRule) schema(*schemas) schema {
+func (contextRule) schema(schemas) schema {
 	return schema{"type": "object", "additionalProperties": schema{"type": "string"}}
 }
 
-func (w wordRule) schema(*schemas) schema {
+func (w wordRule[W]) schema(schemas) schema {
 	var patterns []string
 	for _, word := range slices.Concat(w.words, w.more) {
 		var b strings.Builder
@@ -99,54 +76,50 @@ func anyCase(message rune) string {
 	return "[" + lower + upper + "]"
 }
 
-func (s wholeRule) schema(*schemas) schema {
+func (s wholeRule) schema(schemas) schema {
 	return schema{"type": "integer", "minimum": s.least, "maximum": mostWhole}
 }
 
-func (factorRule) schema(*schemas) schema { return schema{"type": "number", "minimum": 0} }
+func (factorRule) schema(schemas) schema { return schema{"type": "number", "minimum": 0} }
 
-func (timespanRule) schema(*schemas) schema {
+func (timespanRule) schema(schemas) schema {
 	return schema{"anyOf": []any{
 		schema{"type": "string", "pattern": clockSpan.String()},
 		schema{"type": "string", "pattern": isoSpan.String()},
 	}}
 }
 
-func (jitterRule) schema(s *schemas) schema {
+func (jitterRule) schema(s schemas) schema {
 	return schema{"anyOf": []any{factorRule{}.schema(s), timespanRule{}.schema(s)}}
 }
 
-func (s listRule) schema(b *schemas) schema {
-	out := schema{"type": "array", "items": s.of.schema(b)}
-	if s.least > 0 {
-		out["minItems"] = s.least
-	}
-	return out
+func (s listRule[V]) schema(b schemas) schema {
+	return definition.ListSchema(s.of.schema(b), s.least)
 }
 
-func (s collectionRule) schema(b *schemas) schema {
-	return schema{"anyOf": []any{listRule{of: s.of}.schema(b), schema{"type": "string", "description": "URI of a document"}}}
+func (s collectionRule) schema(b schemas) schema {
+	return schema{"anyOf": []any{definition.ListSchema(s.of.schema(b), 0), schema{"type": "string", "description": "URI of a document"}}}
 }
 
-func (expressionRule) schema(*schemas) schema {
+func (expressionRule) schema(schemas) schema {
 	return schema{"type": "string", "pattern": `^\s*\$\{[\s\S]*\}\s*$`}
 }
 
-func (stateRule) schema(s *schemas) schema { return stateObject.schema(s) }
+func (stateRule) schema(s schemas) schema { return stateObject.schema(s) }
 
-func (actionRule) schema(s *schemas) schema {
-	return s.define("action", func() schema {
+func (actionRule) schema(s schemas) schema {
+	return s.Define("action", func() schema {
 		all := []any{}
 		for t, f := range actionForms {
-			one := wordRule{words: actionTypes.words[t : t+1]}.schema(s)
+			one := wordRule[actionType]{words: actionTypes.words[t : t+1]}.schema(s)
 			all = append(all, schema{"if": schema{"properties": schema{"type": one}}, "then": f.schema(s)})
 		}
 		return schema{"type": "object", "required": []string{"type"}, "properties": schema{"type": actionTypes.schema(s)}, "allOf": all}
 	})
 }
 
-func (revertRule) schema(s *schemas) schema {
+func (revertRule) schema(s schemas) schema {
 	return schema{"anyOf": []any{revertObject.schema(s), schema{"const": false}}}
 }
 
-func (revertSubflowRule) schema(*schemas) schema { return schema{"type": "boolean"} }
+func (revertSubflowRule) schema(schemas) schema { return schema{"type": "boolean"} }

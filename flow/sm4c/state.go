@@ -7,7 +7,7 @@ type state struct {
 	name        string
 	number      int
 	filter      *expression // nil: the view is the data
-	enter, exit *effect
+	enter, exit effect
 	transitions []*transition
 	wait        string // name of the node that is the time of a transition
 	waitsAgain  bool   // there may be more than one of it
@@ -16,7 +16,7 @@ type state struct {
 // An effect is an action of a state or transition, and what becomes of its
 // result.
 type effect struct {
-	action  *action
+	action  *action     // nil: there is none
 	handler *expression // nil: the result is dropped
 }
 
@@ -29,7 +29,7 @@ type transition struct {
 	condition *expression
 	groups    []*group
 	timeout   time.Duration
-	effect    *effect // nil: none
+	effect    effect
 }
 
 // A group is what a transition needs one event for.
@@ -63,7 +63,7 @@ func (s *state) first(t trigger) *transition {
 type event struct {
 	name        string
 	typ, source string // "": any
-	correlation []correlation
+	correlation []*correlation
 }
 
 // A correlation is an attribute that an event must have: with a value, or with

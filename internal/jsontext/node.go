@@ -19,8 +19,6 @@ type Node struct {
 	Parent *Node
 	Key    string // in an object: under which name
 	Index  int    // in an array: at which place
-
-	Means any // what a reader of the nodes made of it
 }
 
 // A Member is one name and value of an object.
@@ -74,15 +72,6 @@ func (n *Node) List(name string) []*Node {
 
 // IsTrue reports whether n is there and true.
 func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Str == "true" }
-
-// Meaning returns what was made of a node, the zero value if the node is not
-// there or nothing of the type was.
-func Meaning[T any](n *Node) (v T) {
-	if n != nil {
-		v, _ = n.Means.(T)
-	}
-	return v
-}
 
 // Pointer returns the JSON pointer of n (RFC 6901). Names that are very long are
 // cut.
