@@ -156,7 +156,7 @@ func TestCancelAtRest(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": untilCancelled}}
-		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour), opts...)
 		begun := time.Now()
 		res, err := eng.Run(t.Context(), "r")
 		if e := reverted(t, err); e.Failures[0].Code != atom.CodeTimeout {
@@ -279,7 +279,7 @@ func TestRetryFrom(t *testing.T) {
 func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": failsOnce}}
-		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), append(opts, engine.NeverResolve())...)
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")).WithFailurePolicy(flow.LeaveFailed), opts...)
 		_, err := eng.Run(t.Context(), "r")
 		failed(t, err)
 		wantActs(t, s, "a", "b")
@@ -365,7 +365,7 @@ func TestRetryTimedOut(t *testing.T) {
 			}
 			return nil
 		}}}
-		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour), opts...)
 		_, err := eng.Run(t.Context(), "r")
 		reverted(t, err)
 		if _, err := eng.Command(t.Context(), "r", engine.RetryFrom("")); err != nil {
@@ -379,7 +379,7 @@ func TestRetryTimedOut(t *testing.T) {
 func TestDeadlineOfUndoing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": func(context.Context, int) error { time.Sleep(2 * time.Hour); return nil }}}
-		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), append(opts, engine.WithDeadline(time.Hour))...)
+		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour), opts...)
 		res, err := eng.Run(t.Context(), "r")
 		if e := reverted(t, err); e.Failures[0].Code != "Refused" {
 			t.Errorf("it was undone because of %v", e.Failures[0])

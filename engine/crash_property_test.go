@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/internal/taskflowtest"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -201,13 +202,14 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 			d.death = c.deaths[i]
 		}
 		opts := []engine.Option{engine.WithStore(d), engine.WithCheckpoints(c.policy), engine.WithParallelism(c.parallel)}
-		if c.keepOuter {
-			opts = append(opts, engine.KeepOuter())
-		}
 		if c.command != nil {
 			opts = append(opts, engine.WithObserver(func(engine.Event) { a.give(ctx, d, c) }))
 		}
-		eng, err := engine.New(f.build(world), opts...)
+		root := f.build(world)
+		if c.keepOuter {
+			root = taskflowtest.WithFailurePolicy(root, flow.UndoFlow)
+		}
+		eng, err := engine.New(root, opts...)
 		if err != nil {
 			return err
 		}

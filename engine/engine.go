@@ -12,7 +12,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
-	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
@@ -21,21 +20,20 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	plan       *flow.Plan   // nil in a server of a catalog
-	plans      []*flow.Plan // it and those of held
-	held       heldFlows
-	store      storage.Store
-	tasks      Tasks
-	policy     Checkpoints
-	resolution scheduler.Options
-	calls      executor.Settings
-	givenUp    atomic.Int64 // calls and answers
-	limits     Limits
-	log        hclog.Logger
-	observers  []func(Event)
-	inputs     map[string]atom.Value
-	types      map[string]reflect.Type
-	open       bool // symbols that nothing provides are inputs
+	plan      *flow.Plan   // nil in a server of a catalog
+	plans     []*flow.Plan // it and those of held
+	held      heldFlows
+	store     storage.Store
+	tasks     Tasks
+	policy    Checkpoints
+	calls     executor.Settings
+	givenUp   atomic.Int64 // calls and answers
+	limits    Limits
+	log       hclog.Logger
+	observers []func(Event)
+	inputs    map[string]atom.Value
+	types     map[string]reflect.Type
+	open      bool // symbols that nothing provides are inputs
 
 	catalog    Catalog
 	childSlots chan struct{} // places for runs that are driven beside those that began them

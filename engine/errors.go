@@ -26,7 +26,7 @@ var (
 )
 
 // A RevertedError is returned when a run failed, or was ended by [Cancel] or
-// [WithDeadline], and what it had done was undone.
+// its deadline, and what it had done was undone.
 type RevertedError struct {
 	Run      string
 	Failures []*atom.Failure // on account of which it was undone

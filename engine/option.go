@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -199,33 +198,6 @@ func WithSlog(l *slog.Logger) Option {
 // committed. Each run calls it from its own goroutine and waits for it.
 func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
-}
-
-// WithDeadline limits how long a run may take, from when it was first run; the
-// time goes on while it is suspended, or no process drives it. When it is up, what
-// executes is cancelled and all that was done is undone, however long that takes:
-// Run returns *[RevertedError] or *[FailedError] with [atom.CodeTimeout], and the
-// run's outcome is TimedOut. The deadline is kept with the run. Languages have
-// deadlines of their own, which this does not change.
-func WithDeadline(d time.Duration) Option {
-	return option(func(e *Engine) error {
-		if d <= 0 {
-			return fmt.Errorf("engine: deadline %v; want more than 0", d)
-		}
-		e.resolution.Deadline = d
-		return nil
-	})
-}
-
-// KeepOuter lets an exhausted retry undo only its own flow when no retry around
-// it says otherwise. By default the whole run is undone.
-func KeepOuter() Option {
-	return option(func(e *Engine) error { e.resolution.KeepOuter = true; return nil })
-}
-
-// NeverResolve leaves failures as they are: nothing is tried again or undone.
-func NeverResolve() Option {
-	return option(func(e *Engine) error { e.resolution.NeverResolve = true; return nil })
 }
 
 // Input gives the run its whole input at once: an object whose members are the

@@ -18,7 +18,7 @@ import (
 
 // tried returns a flow of a, and b which fails at its first two calls, with a
 // retry.
-func (s *stage) tried(retry *atom.Atom) flow.Node {
+func (s *stage) tried(retry *atom.Atom) *flow.LinearFlow {
 	s.do = script{"b": func(_ context.Context, n int) error {
 		if n <= 2 {
 			return errRefused
@@ -116,11 +116,11 @@ var retries = shown{
 		undone(t, flow.Linear("f", s.atom("c"), s.tried(atom.Times(1, atom.Backoff{}))))
 		wantActs(t, s, "c", "a", "b", "undo b failed", "undo a done", "undo c done")
 		s.calls = nil
-		undone(t, flow.Linear("f", s.atom("c"), s.tried(atom.Times(1, atom.Backoff{}))), engine.KeepOuter())
+		undone(t, flow.Linear("f", s.atom("c"), s.tried(atom.Times(1, atom.Backoff{}))).WithFailurePolicy(flow.UndoFlow))
 		wantActs(t, s, "c", "a", "b", "undo b failed", "undo a done")
 	},
 	"never resolve": func(t *testing.T, s *stage) {
-		_, err := newEngine(t, s.tried(atom.Times(3, atom.Backoff{})), engine.NeverResolve()).Run(t.Context(), "r")
+		_, err := newEngine(t, s.tried(atom.Times(3, atom.Backoff{})).WithFailurePolicy(flow.LeaveFailed)).Run(t.Context(), "r")
 		failed(t, err)
 		wantActs(t, s, "a", "b")
 	},
@@ -149,7 +149,7 @@ var badEnds = shown{
 	},
 	"deadline of a run": func(t *testing.T, s *stage) {
 		s.do = script{"b": untilCancelled}
-		res, err := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithDeadline(time.Hour)).Run(t.Context(), "r")
+		res, err := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")).WithDeadline(time.Hour)).Run(t.Context(), "r")
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.TimedOut, storage.UndoneAll)
 	},

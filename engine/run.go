@@ -228,7 +228,7 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 			return nil, fmt.Errorf("engine: run %q: %w", run.ID, err)
 		}
 	}
-	d.s = scheduler.New(plan, e.resolution, symbols, whole)
+	d.s = scheduler.New(plan, symbols, whole)
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}

@@ -60,12 +60,6 @@ func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Opt
 	for symbol := range rec.Case.Store {
 		opts = append(opts, engine.WithInputs(atom.NewKey[any](symbol)))
 	}
-	if !rec.Case.Options.DeferReverts {
-		opts = append(opts, engine.KeepOuter())
-	}
-	if rec.Case.Options.NeverResolve {
-		opts = append(opts, engine.NeverResolve())
-	}
 	records := memstore.New()
 	return &player{
 		t: t, rec: rec, opts: opts, world: taskflowtest.NewWorld(), executed: map[string]bool{},

@@ -42,6 +42,7 @@ func (c *compiler) analyse(n Node, in string) *analysis {
 			return &analysis{node: n}
 		}
 		c.nodes[p] = true
+		c.whole(p, n == c.root)
 		return c.analysePattern(n, p)
 	default:
 		c.problemf(in, "", "", ErrInvalid, "flow %q holds a %T, which is neither an atom nor a flow", in, n)

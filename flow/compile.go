@@ -25,6 +25,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 		names:  map[string]bool{},
 		nodes:  map[any]bool{},
 		inputs: inputs,
+		root:   root,
 	}
 	if isNil(root) {
 		return nil, Problems{{Kind: ErrInvalid, Text: "there is no flow to compile"}}
@@ -86,10 +87,15 @@ func (c *compiler) checkGrowing() {
 		c.problemf(c.plan.Flow, c.growing.Name(), "", ErrInvalid,
 			"growing flow %q stands beside other atoms; a growing flow is the whole of a run, so run it on its own", c.growing.Name())
 	}
+	if c.growing != nil && (c.plan.Deadline > 0 || c.plan.FailurePolicy != UndoRun) {
+		c.problemf(c.plan.Flow, c.growing.Name(), "", ErrInvalid,
+			"growing flow %q has a deadline or a failure policy; its language says how long it may take and what a failure means", c.growing.Name())
+	}
 }
 
 type compiler struct {
 	plan     *Plan
+	root     Node
 	names    map[string]bool
 	nodes    map[any]bool
 	growing  *GrowingFlow // the last that was met

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -88,7 +89,7 @@ func TestInputs(t *testing.T) {
 // TestHash shows what changes a flow's structure and what does not.
 func TestHash(t *testing.T) {
 	t.Parallel()
-	base := func() flow.Node { return flow.Linear("f", gives("a", "x"), gives("b", "", "x"), task("c")) }
+	base := func() *flow.LinearFlow { return flow.Linear("f", gives("a", "x"), gives("b", "", "x"), task("c")) }
 	same := compile(t, base()).Hash
 	if again := compile(t, base()).Hash; again != same {
 		t.Errorf("%s, and %s the second time", same, again)
@@ -111,6 +112,9 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s has the hash of %s", name, other)
 		}
 		seen[hash] = name
+	}
+	if hash := compile(t, base().WithDeadline(time.Hour).WithFailurePolicy(flow.LeaveFailed)).Hash; hash != same {
+		t.Error("a deadline or a failure policy changes the structure")
 	}
 	if hash := compile(t, flow.Linear("f", gives("a", "x"), gives("b", "", "x"), task("c", atom.Priority(3)))).Hash; hash != same {
 		t.Error("a priority changes the structure")

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -45,6 +46,8 @@ type pattern struct {
 	retry    *atom.Atom
 	links    []link
 	target   Node
+	limit    *time.Duration // how long the run may take; nil: for ever
+	policy   FailurePolicy
 }
 
 func (p *pattern) Name() string    { return p.name }
@@ -98,6 +101,19 @@ func (f *LinearFlow) Add(nodes ...Node) *LinearFlow { f.add(nodes); return f }
 // r is not a retry.
 func (f *LinearFlow) WithRetry(r *atom.Atom) *LinearFlow { f.setRetry(r); return f }
 
+// WithDeadline limits how long a run of the flow may take, from when it was first run. The
+// time goes on while the run is suspended, or no process drives it. When it is up, what
+// executes is cancelled and all that was done is undone, however long that takes. The run
+// fails with [atom.CodeTimeout]. The deadline is kept with the run.
+//
+// Only a flow that is run as a whole has a deadline: [Compile] refuses one within another
+// flow, and one that is not positive. Languages of growing flows have deadlines of their own.
+func (f *LinearFlow) WithDeadline(d time.Duration) *LinearFlow { f.limit = &d; return f }
+
+// WithFailurePolicy says what a failure leads to; without it [UndoRun]. Only a flow that is
+// run as a whole has a policy: [Compile] refuses one within another flow.
+func (f *LinearFlow) WithFailurePolicy(p FailurePolicy) *LinearFlow { f.policy = p; return f }
+
 // An UnorderedFlow runs its children side by side. They cannot see each other's
 // results.
 type UnorderedFlow struct{ pattern }
@@ -115,6 +131,12 @@ func (f *UnorderedFlow) Add(nodes ...Node) *UnorderedFlow { f.add(nodes); return
 // WithRetry lets r decide what a failure inside the flow means. It panics when
 // r is not a retry.
 func (f *UnorderedFlow) WithRetry(r *atom.Atom) *UnorderedFlow { f.setRetry(r); return f }
+
+// WithDeadline limits how long a run of the flow may take: see [LinearFlow.WithDeadline].
+func (f *UnorderedFlow) WithDeadline(d time.Duration) *UnorderedFlow { f.limit = &d; return f }
+
+// WithFailurePolicy says what a failure leads to: see [LinearFlow.WithFailurePolicy].
+func (f *UnorderedFlow) WithFailurePolicy(p FailurePolicy) *UnorderedFlow { f.policy = p; return f }
 
 // A GraphFlow runs a child when all that it depends on have run: those that
 // provide what it requires, and those linked to it.
@@ -134,6 +156,12 @@ func (f *GraphFlow) Add(nodes ...Node) *GraphFlow { f.add(nodes); return f }
 // WithRetry lets r decide what a failure inside the flow means. It panics when
 // r is not a retry.
 func (f *GraphFlow) WithRetry(r *atom.Atom) *GraphFlow { f.setRetry(r); return f }
+
+// WithDeadline limits how long a run of the flow may take: see [LinearFlow.WithDeadline].
+func (f *GraphFlow) WithDeadline(d time.Duration) *GraphFlow { f.limit = &d; return f }
+
+// WithFailurePolicy says what a failure leads to: see [LinearFlow.WithFailurePolicy].
+func (f *GraphFlow) WithFailurePolicy(p FailurePolicy) *GraphFlow { f.policy = p; return f }
 
 // Link makes to run after from. With a decider ([When], [Decide]) to runs only
 // if the decider says so. A link over an existing one adds its decider to that.

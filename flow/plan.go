@@ -2,6 +2,7 @@ package flow
 
 import (
 	"reflect"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -16,6 +17,9 @@ type Plan struct {
 	Atoms    []PlanAtom // in the order of the walk
 	Warnings []string   // what is legal and probably not meant
 	Inputs   []Input    // symbols that no atom provides in time: the run's input must
+
+	Deadline      time.Duration // how long a run may take from its begin; 0 is for ever. Growing flows have their own
+	FailurePolicy FailurePolicy
 
 	Secrets       []string // symbols whose values no view of a run may show, sorted
 	SecretResults []string // names of atoms whose results no view may show, in the order of the walk

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -91,6 +92,20 @@ func TestProblems(t *testing.T) {
 		{
 			"a growing flow beside others", flow.Linear("f", flow.Growing("grows", mute{}), task("p")), nil, flow.ErrInvalid,
 			`growing flow "grows" stands beside other atoms`,
+		},
+		{
+			"a deadline inside", flow.Linear("f", flow.Graph("g", a).WithDeadline(time.Hour)), nil, flow.ErrInvalid,
+			`flow "g" stands inside another flow`,
+		},
+		{
+			"a failure policy inside", flow.Linear("f", flow.Unordered("g", a).WithFailurePolicy(flow.UndoFlow)), nil, flow.ErrInvalid,
+			`flow "g" stands inside another flow`,
+		},
+		{"no time", flow.Unordered("f", a).WithDeadline(0), nil, flow.ErrInvalid, `flow "f" has a deadline of 0s; want more than 0`},
+		{"an unknown failure policy", flow.Graph("f", a).WithFailurePolicy(9), nil, flow.ErrInvalid, `flow "f" has the failure policy 9`},
+		{
+			"a deadline of a growing flow", flow.Linear("f", flow.Growing("grows", mute{})).WithDeadline(time.Hour), nil, flow.ErrInvalid,
+			`growing flow "grows" has a deadline or a failure policy`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

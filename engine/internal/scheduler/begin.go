@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -15,8 +16,8 @@ func (s *Scheduler) begin(ev *Event) {
 	}
 	anew := s.flow == states.FlowPending || s.flow.Ended()
 	s.setFlow(states.FlowRunning)
-	if anew && s.opt.Deadline > 0 && s.root == nil {
-		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.opt.Deadline)}})
+	if anew && s.plan.Deadline > 0 && s.root == nil {
+		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
 	}
 	s.fatal, s.parked = nil, false
 	s.forgetAsks()
@@ -41,7 +42,7 @@ func (s *Scheduler) lookAround() {
 	for i := range s.rec {
 		a := int32(i)
 		switch r := &s.rec[i]; {
-		case r.State == states.TaskFailure && !s.opt.NeverResolve:
+		case r.State == states.TaskFailure && s.plan.FailurePolicy != flow.LeaveFailed:
 			s.push(op{resolve, a})
 		case r.State == states.TaskRetrying && s.isRetry(a):
 			s.push(op{renew, a})

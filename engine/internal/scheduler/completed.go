@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -74,7 +75,7 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		return
 	}
 	s.set(a, states.TaskFailure, r.Intention)
-	if s.opt.NeverResolve || s.halted {
+	if s.plan.FailurePolicy == flow.LeaveFailed || s.halted {
 		s.fatal = append(s.fatal, f)
 		return
 	}

@@ -34,7 +34,7 @@ func compile(tb testing.TB, root flow.Node) *flow.Plan {
 // spin runs a plan in which atoms fail as fails says, and does nothing but
 // count the commands. It keeps records as a store would, by copying.
 func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands int) {
-	s := scheduler.New(plan, scheduler.Options{}, nil, nil)
+	s := scheduler.New(plan, nil, nil)
 	kept := make([]scheduler.Record, len(plan.Atoms))
 	failure := &atom.Failure{Atom: "t", Code: "Boom"}
 	type call struct {

@@ -75,8 +75,7 @@ func (d *driver) build() error {
 	if err != nil {
 		return err
 	}
-	opt := scheduler.Options{KeepOuter: !d.c.Options.DeferReverts, NeverResolve: d.c.Options.NeverResolve}
-	d.plan, d.sched = plan, scheduler.New(plan, opt, taskflowtest.Inputs(d.c), nil)
+	d.plan, d.sched = plan, scheduler.New(plan, taskflowtest.Inputs(d.c), nil)
 	return nil
 }
 

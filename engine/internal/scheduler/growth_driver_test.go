@@ -88,7 +88,7 @@ func (g *gardener) play() {
 
 // process is the life of one process.
 func (g *gardener) process() {
-	g.sched = scheduler.New(g.plan, scheduler.Options{}, nil, g.input)
+	g.sched = scheduler.New(g.plan, nil, g.input)
 	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
 	g.deadline, g.over, g.dead = time.Time{}, nil, false
 	if g.commits > 0 {

@@ -25,7 +25,7 @@ func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
 func TestPostponedCosts(t *testing.T) {
 	g := newGardener(t, toyFlow{})
 	g.lang = waiters{}
-	s := scheduler.New(g.plan, scheduler.Options{}, nil, g.input)
+	s := scheduler.New(g.plan, nil, g.input)
 	var nodes []*scheduler.Node
 	for ev := (scheduler.Event{Kind: scheduler.Begin}); ; {
 		cmds := s.Step(ev)

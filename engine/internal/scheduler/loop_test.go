@@ -32,7 +32,7 @@ func (loop) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 // spinLoop runs a growing flow and keeps nothing of it.
 func spinLoop(tb testing.TB, l loop, each func(n int)) {
 	tb.Helper()
-	s := scheduler.New(compile(tb, flow.Growing("loop", l)), scheduler.Options{}, nil, nil)
+	s := scheduler.New(compile(tb, flow.Growing("loop", l)), nil, nil)
 	ev, n := scheduler.Event{Kind: scheduler.Begin}, 0
 	for {
 		cmds := s.Step(ev)

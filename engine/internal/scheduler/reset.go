@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -12,7 +13,7 @@ import (
 func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 	r := &s.rec[a]
 	policy := s.plan.Atoms[a].Attempts()
-	if policy == nil || s.isRetry(a) || s.isEnding() || s.opt.NeverResolve || r.Intention != states.IntendExecute {
+	if policy == nil || s.isRetry(a) || s.isEnding() || s.plan.FailurePolicy == flow.LeaveFailed || r.Intention != states.IntendExecute {
 		return false
 	}
 	wait, again := policy.After(int(r.Attempt), f)

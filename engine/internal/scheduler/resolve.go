@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -122,7 +123,7 @@ func (s *Scheduler) settle(d atom.Decision, by int32) {
 			s.set(by, r.State, states.IntendRetry)
 		}
 		s.revertAfter(by)
-	case v == atom.VerdictRevertAll || !res.any || !s.opt.KeepOuter:
+	case v == atom.VerdictRevertAll || !res.any || s.plan.FailurePolicy != flow.UndoFlow:
 		s.revertAll()
 	default:
 		s.set(res.inner, s.rec[res.inner].State, states.IntendRevert)

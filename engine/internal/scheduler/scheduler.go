@@ -9,17 +9,9 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Options change how failures are resolved.
-type Options struct {
-	KeepOuter    bool          // an exhausted retry undoes only its own flow (TaskFlow without defer_reverts)
-	NeverResolve bool          // a failure is neither retried nor undone
-	Deadline     time.Duration // how long the run may take from its begin; 0 is without limit. Growing flows have their own
-}
-
 // A Scheduler holds the state of one run. It is not safe for concurrent use.
 type Scheduler struct {
 	plan *flow.Plan
-	opt  Options
 	flow states.Flow
 	rec  []Record
 	now  time.Time
@@ -82,9 +74,9 @@ type Scheduler struct {
 
 // New returns the scheduler of a run whose records are all zero. input are the
 // symbols of the run's input, whole the input itself.
-func New(plan *flow.Plan, opt Options, input map[string]atom.Value, whole atom.Value) *Scheduler {
+func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Scheduler {
 	s := &Scheduler{
-		plan: plan, opt: opt, input: input, whole: whole,
+		plan: plan, input: input, whole: whole,
 		rec:      make([]Record, len(plan.Atoms)),
 		nodes:    make([]counters, len(plan.Nodes)),
 		ready:    make([]bool, len(plan.Atoms)),

@@ -16,7 +16,28 @@ func Build(c *conformance.TaskFlowCase, world *World) (root flow.Node, inputs ma
 	for symbol := range c.Store {
 		inputs[symbol] = nil
 	}
-	return node(&c.Flow, world), inputs
+	policy := flow.UndoRun
+	switch {
+	case c.Options.NeverResolve:
+		policy = flow.LeaveFailed
+	case !c.Options.DeferReverts:
+		policy = flow.UndoFlow
+	}
+	return WithFailurePolicy(node(&c.Flow, world), policy), inputs
+}
+
+// WithFailurePolicy sets the policy of a flow, or of an atom alone.
+func WithFailurePolicy(root flow.Node, p flow.FailurePolicy) flow.Node {
+	switch f := root.(type) {
+	case *flow.LinearFlow:
+		return f.WithFailurePolicy(p)
+	case *flow.UnorderedFlow:
+		return f.WithFailurePolicy(p)
+	case *flow.GraphFlow:
+		return f.WithFailurePolicy(p)
+	default:
+		return flow.Linear(root.Name(), root).WithFailurePolicy(p)
+	}
 }
 
 // Inputs returns the values that a case's store holds from the start.
