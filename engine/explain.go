@@ -37,13 +37,7 @@ func explain(ctx context.Context, store storage.Reader, plans []*flow.Plan, id s
 	if run.State != states.FlowFailure && run.State != states.FlowReverted {
 		return "", nil
 	}
-	x := explanation{run: &run, atoms: map[string]*storage.Atom{}}
-	if x.list, err = store.Atoms(ctx, id, storage.AtomQuery{}); err != nil {
-		return "", wrapStore(id, err)
-	}
-	for i := range x.list {
-		x.atoms[x.list[i].Path] = &x.list[i]
-	}
+	x := explanation{ctx: ctx, store: store, run: &run, atoms: map[string]*storage.Atom{}}
 	for _, p := range plans {
 		if p.Hash == run.Structure && !grows(p) {
 			x.plan = p
@@ -52,19 +46,21 @@ func explain(ctx context.Context, store storage.Reader, plans []*flow.Plan, id s
 	if x.plan != nil {
 		err = x.fromPlan()
 	} else {
-		err = x.fromHistory(ctx, store)
+		err = x.fromHistory()
 	}
 	if err != nil {
 		return "", wrapStore(id, err)
 	}
-	return draw.Explain(x.trace()), nil
+	t, err := x.trace()
+	return draw.Explain(t), wrapStore(id, err)
 }
 
 // An explanation is a trace in the making.
 type explanation struct {
+	ctx   context.Context // of the call of Explain
+	store storage.Reader
 	run   *storage.Run
-	list  []storage.Atom
-	atoms map[string]*storage.Atom // by path
+	atoms map[string]*storage.Atom // those that were read, by path; nil for one that is not there
 
 	before func(path string) []string // what came directly before it
 	order  map[string]int             // rises with time, or along the plan
@@ -76,65 +72,121 @@ type explanation struct {
 	steps map[string]bool // that are in the trace
 }
 
-func (x *explanation) trace() draw.Trace {
-	t := draw.Trace{Title: fmt.Sprintf("why run %q of %s ended %v", x.run.ID, x.run.Flow, x.run.State), Roots: x.roots()}
-	if f := x.run.Failure; f != nil && !slices.ContainsFunc(t.Roots, func(path string) bool {
-		return same(f, x.atoms[path].Failure) || same(f, x.atoms[path].RevertFailure)
-	}) {
+func (x *explanation) trace() (draw.Trace, error) {
+	t := draw.Trace{Title: fmt.Sprintf("why run %q of %s ended %v", x.run.ID, x.run.Flow, x.run.State)}
+	var err error
+	told := false
+	if t.Roots, told, err = x.roots(); err != nil {
+		return t, err
+	}
+	if f := x.run.Failure; f != nil && !told {
 		t.Why = f.Error()
 	}
 	x.steps = map[string]bool{}
 	for _, path := range t.Roots {
-		t.Steps = x.follow(t.Steps, path)
+		if t.Steps, err = x.follow(t.Steps, path); err != nil {
+			return t, err
+		}
 	}
-	return t
+	return t, nil
 }
 
-// enough is how many steps are explained: more than a trace shows.
-const enough = 1000
+// enough is how many steps are explained, and from how many the first and last failures are
+// taken: more than a trace shows.
+const enough = 100
+
+// atom reads the atom at a path; nil when there is none.
+func (x *explanation) atom(path string) (*storage.Atom, error) {
+	if a, known := x.atoms[path]; known {
+		return a, nil
+	}
+	found, err := x.store.AtomsAt(x.ctx, x.run.ID, path)
+	if err != nil {
+		return nil, err
+	}
+	var a *storage.Atom
+	if len(found) > 0 {
+		a = &found[0]
+	}
+	x.atoms[path] = a
+	return a, nil
+}
 
 // follow appends the step at a path and those before it.
-func (x *explanation) follow(steps []draw.TraceStep, path string) []draw.TraceStep {
+func (x *explanation) follow(steps []draw.TraceStep, path string) ([]draw.TraceStep, error) {
 	for work := []string{path}; len(work) > 0 && len(steps) < enough; {
 		path, work = work[len(work)-1], work[:len(work)-1]
-		a := x.atoms[path]
-		if x.steps[path] || a == nil || a.Attempt == 0 {
+		if x.steps[path] {
+			continue
+		}
+		a, err := x.atom(path)
+		if err != nil {
+			return nil, err
+		}
+		if a == nil || a.Attempt == 0 {
 			continue
 		}
 		x.steps[path] = true
-		s := x.step(a)
-		steps = append(steps, s)
+		s, err := x.step(a)
+		if err != nil {
+			return nil, err
+		}
+		if steps = append(steps, s); x.plan == nil { // with one, others may have been given its value
+			delete(x.atoms, path)
+		}
 		for _, before := range slices.Backward(s.Before) { // so that the first is followed first
 			work = append(work, before)
 		}
 	}
-	return steps
+	return steps, nil
+}
+
+// A root is an atom that failed.
+type root struct {
+	path  string
+	order int
+	told  bool // it failed as the run did
 }
 
 // roots returns the paths of what failed, the latest first: it may have failed
 // because of what failed before it. A growing flow deals with the failures of
-// its atoms; there it is the one that became the run's, or what ended last.
-func (x *explanation) roots() []string {
-	var paths []string
-	deepest := ""
-	for i := range x.list {
-		a := &x.list[i]
+// its atoms; there it is the one that became the run's, or what ended last. It also
+// reports whether one of them failed as the run did.
+func (x *explanation) roots() (paths []string, told bool, err error) {
+	var list []root
+	var deepest *root
+	for a, err := range storage.EachAtom(x.ctx, x.store, x.run.ID, storage.AtomQuery{}) {
+		if err != nil {
+			return nil, false, err
+		}
+		is := same(a.Failure, x.run.Failure)
+		r := root{a.Path, x.order[a.Path], is || same(a.RevertFailure, x.run.Failure)}
 		switch {
 		case a.Path == flow.GrowingPath || a.Kind == storage.KindFlow:
 		case a.State == states.TaskRevertFailure || a.Ended == storage.EndFailure && a.Failure != nil:
-			paths = append(paths, a.Path)
-		case x.run.Failure != nil && same(a.Failure, x.run.Failure) && (deepest == "" || x.order[a.Path] > x.order[deepest]):
-			deepest = a.Path
+			if list = append(list, r); len(list) > enough {
+				list = latest(list)[:enough/2]
+			}
+		case is && (deepest == nil || r.order > deepest.order):
+			deepest = &r
 		}
 	}
-	if deepest == "" && len(paths) == 0 {
-		deepest = x.last
+	if deepest == nil && len(list) == 0 && x.last != "" {
+		deepest = &root{path: x.last, order: x.order[x.last]}
 	}
-	if deepest != "" {
-		paths = append(paths, deepest)
+	if deepest != nil {
+		list = append(list, *deepest)
 	}
-	slices.SortStableFunc(paths, func(a, b string) int { return x.order[b] - x.order[a] })
-	return paths
+	for _, r := range latest(list) {
+		paths, told = append(paths, r.path), told || r.told
+	}
+	return paths, told, nil
+}
+
+// latest sorts roots, the latest first.
+func latest(list []root) []root {
+	slices.SortStableFunc(list, func(a, b root) int { return b.order - a.order })
+	return list
 }
 
 // same reports whether two failures say the same, wherever they were.
@@ -142,8 +194,9 @@ func same(a, b *atom.Failure) bool {
 	return a != nil && b != nil && a.Code == b.Code && a.Message == b.Message
 }
 
-func (x *explanation) step(a *storage.Atom) draw.TraceStep {
-	s := draw.TraceStep{ID: a.Path, State: a.State.String(), Before: x.before(a.Path), In: x.given(a)}
+func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
+	in, err := x.given(a)
+	s := draw.TraceStep{ID: a.Path, State: a.State.String(), Before: x.before(a.Path), In: in}
 	var notes []string
 	if a.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", a.Attempt))
@@ -163,9 +216,16 @@ func (x *explanation) step(a *storage.Atom) draw.TraceStep {
 		}
 	}
 	if a.Ended == storage.EndValue && a.Result.Data != nil && a.Result.Data.String() != "null" {
-		s.Out = x.run.Secrets.Mask(a.Path, a.Result.Data).String()
+		s.Out = shortened(x.run.Secrets.Mask(a.Path, a.Result.Data))
 	}
-	return s
+	return s, err
+}
+
+// shortened returns the beginning of a value as text: more of it than a trace shows.
+func shortened(v atom.Value) string {
+	const most = 4 << 10
+	text := v.String()
+	return strings.Clone(text[:min(len(text), most)])
 }
 
 // reason returns a failure without the atom it is shown at.
@@ -177,19 +237,20 @@ func reason(f *atom.Failure) string {
 
 // given returns what an atom was called with, masked: what is stored with a grown
 // one, or what the plan says its arguments stand for now.
-func (x *explanation) given(a *storage.Atom) []draw.TraceValue {
+func (x *explanation) given(a *storage.Atom) (in []draw.TraceValue, err error) {
 	secrets := &x.run.Secrets
 	if x.plan == nil {
 		if a.Input.Data == nil || a.Kind != storage.KindTask {
-			return nil
+			return nil, nil
 		}
-		return []draw.TraceValue{{Text: secrets.Mask("", a.Input.Data).String()}}
+		return []draw.TraceValue{{Text: shortened(secrets.Mask("", a.Input.Data))}}, nil
 	}
-	var in []draw.TraceValue
 	i := x.plan.Index(a.Path)
 	for _, arg := range x.plan.Atoms[i].Args() {
-		v, ok := x.value(i, arg.Symbol)
+		v, ok, err := x.value(i, arg.Symbol)
 		switch {
+		case err != nil:
+			return nil, err
 		case !ok && arg.Optional:
 			continue
 		case !ok:
@@ -197,29 +258,33 @@ func (x *explanation) given(a *storage.Atom) []draw.TraceValue {
 		case slices.Contains(secrets.Symbols, arg.Symbol):
 			in = append(in, draw.TraceValue{Name: arg.Symbol, Text: storage.Masked})
 		default:
-			in = append(in, draw.TraceValue{Name: arg.Symbol, Text: secrets.Mask("", v).String()})
+			in = append(in, draw.TraceValue{Name: arg.Symbol, Text: shortened(secrets.Mask("", v))})
 		}
 	}
-	return in
+	return in, nil
 }
 
 // value returns what symbol stands for at an atom of the plan.
-func (x *explanation) value(i int32, symbol string) (value atom.Value, ok bool) {
+func (x *explanation) value(i int32, symbol string) (value atom.Value, ok bool, err error) {
 	if v, ok := x.plan.Atoms[i].Injected(symbol); ok {
-		return v, true
+		return v, true, nil
 	}
 	if v, ok := x.input[symbol]; ok {
-		return v, true
+		return v, true, nil
 	}
 	x.plan.Providers(i, symbol, func(from int32, part atom.Provide) bool {
-		a := x.atoms[x.plan.Atoms[from].Name()]
+		a, failed := x.atom(x.plan.Atoms[from].Name())
+		if failed != nil {
+			err = failed
+			return false
+		}
 		if a == nil || a.Ended != storage.EndValue || a.State == states.TaskIgnore {
 			return true
 		}
 		value, ok = part.Of(a.Result.Data)
 		return !ok
 	})
-	return value, ok
+	return value, ok, err
 }
 
 // fromPlan takes from the plan what came before what.
@@ -258,18 +323,22 @@ func (x *explanation) atomsBefore(node int32) []string {
 	return names
 }
 
+// remembered is of how many steps it is kept what came before them: those that began last.
+const remembered = 1000
+
 // fromHistory takes from the history what came before what: what ended last, in
 // the same flow, before it first began; for what began a branch, the fork.
-func (x *explanation) fromHistory(ctx context.Context, store storage.Reader) error {
-	history, err := store.History(ctx, x.run.ID, 0, 0)
+func (x *explanation) fromHistory() error {
 	x.order = map[string]int{}
 	before := map[string][]string{}
 	x.before = func(path string) []string { return before[path] }
 	last := map[string]string{} // what ended last, by the path of the flow
-	for i := range history {
-		e := &history[i]
-		a := x.atoms[e.Path]
-		if e.Kind != storage.EntryAtom || a == nil || a.Kind == storage.KindFlow || a.Path == flow.GrowingPath {
+	var begun []string          // in their order
+	for e, err := range storage.EachEntry(x.ctx, x.store, x.run.ID, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Kind != storage.EntryAtom || e.Path == flow.GrowingPath || isBranch(e.Path) {
 			continue
 		}
 		in := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)]
@@ -278,16 +347,34 @@ func (x *explanation) fromHistory(ctx context.Context, store storage.Reader) err
 			if _, begun := x.order[e.Path]; begun {
 				continue
 			}
-			x.order[e.Path] = i
+			x.order[e.Path] = int(e.Seq)
 			if prev, ok := last[in]; ok {
 				before[e.Path] = []string{prev}
 			} else if open := strings.LastIndexByte(in, '['); open > 0 {
 				before[e.Path] = []string{in[:open]}
 			}
+			if begun = append(begun, e.Path); len(begun) > 2*remembered {
+				for _, path := range begun[:remembered] {
+					delete(x.order, path)
+					delete(before, path)
+				}
+				begun = slices.Clone(begun[remembered:])
+			}
 		case states.TaskSuccess, states.TaskFailure, states.TaskCancelled:
 			last[in], x.last = e.Path, e.Path
 		default:
 		}
+		if len(last) > remembered {
+			clear(last)
+		}
 	}
-	return err
+	return nil
+}
+
+// isBranch reports whether a path is that of a branch or an iteration, such as Fork[2], which
+// only holds others.
+func isBranch(path string) bool {
+	open := strings.LastIndexByte(path, '[')
+	return open > 0 && strings.HasSuffix(path, "]") && strings.Trim(path[open+1:len(path)-1], "0123456789") == "" &&
+		len(path) > open+2
 }

@@ -9,7 +9,7 @@ import (
 // page early, though never before its first record, when the values in it reach PageBytes.
 const (
 	// PageRecords is how many records [EachAtom], [EachEntry] and [EachUndo] read at a time.
-	PageRecords = 500
+	PageRecords = 2000
 	// PageBytes is how many bytes of values a page with a limit holds, exceeded by the last
 	// record at most.
 	PageBytes = 4 << 20

@@ -99,7 +99,7 @@ func (f *follower) look(ctx context.Context) (storage.Run, error) {
 	run, err := f.store.Run(ctx, f.id)
 	for err == nil && f.told < run.Entries {
 		var entries []storage.Entry
-		if entries, err = f.store.History(ctx, f.id, f.told, historyPage); err != nil || len(entries) == 0 {
+		if entries, err = f.store.History(ctx, f.id, f.told, storage.PageRecords); err != nil || len(entries) == 0 {
 			return run, err // there are none of a run that keeps no history
 		}
 		for i := range entries {

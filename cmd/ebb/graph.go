@@ -67,12 +67,9 @@ func (s *session) view(ctx context.Context, what string) (view draw.View, err er
 		if err != nil {
 			return err
 		}
-		history, err := store.History(ctx, run.ID, 0, 0)
-		if err != nil {
-			return unreachable(err)
-		}
-		view = j.machine.Picture(run.Flow + "  " + run.ID).Coloured(j.machine.Became(history))
-		return nil
+		became, err := j.machine.Became(storage.EachEntry(ctx, store, run.ID, 0))
+		view = j.machine.Picture(run.Flow + "  " + run.ID).Coloured(became)
+		return unreachable(err)
 	})
 	return view, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,11 +84,11 @@ func (t *tally) told(c *change) (instead string, each bool) {
 func (s *step) few() (shown []*step, rest string) {
 	var group []*step
 	for _, c := range s.children {
-		if _, numbered := numberOf(c.name); numbered {
+		if c.numbered {
 			group = append(group, c)
 		}
 	}
-	if len(group) <= fewOfMany {
+	if len(group) <= fewOfMany && len(s.folded) == 0 {
 		return s.children, ""
 	}
 	picked := map[*step]bool{}
@@ -100,9 +101,12 @@ func (s *step) few() (shown []*step, rest string) {
 	}
 	pick(func(c *step) bool { return c.state != states.TaskSuccess && c.state != states.TaskPending })
 	pick(func(*step) bool { return true })
-	counts := map[states.Task]int{}
+	counts := maps.Clone(s.folded)
+	if counts == nil {
+		counts = map[states.Task]int{}
+	}
 	for _, c := range s.children {
-		if _, numbered := numberOf(c.name); !numbered || picked[c] {
+		if !c.numbered || picked[c] {
 			shown = append(shown, c)
 		} else {
 			counts[c.state]++
@@ -110,7 +114,9 @@ func (s *step) few() (shown []*step, rest string) {
 	}
 	var parts []string
 	for state, n := range counts {
-		parts = append(parts, fmt.Sprint(n, " ", state))
+		if n > 0 {
+			parts = append(parts, fmt.Sprint(n, " ", state))
+		}
 	}
 	slices.Sort(parts)
 	return shown, strings.Join(parts, ", ")

@@ -64,8 +64,8 @@ type jsonAtom struct {
 	State         string       `json:"state"`
 	Incarnation   int          `json:"incarnation"`
 	Attempt       int          `json:"attempt"`
-	Started       time.Time    `json:"started,omitzero"`
-	Ended         time.Time    `json:"ended,omitzero"`
+	Started       time.Time    `json:"started,omitzero"` // of the present attempt
+	Ended         time.Time    `json:"ended,omitzero"`   // of the present attempt
 	Due           time.Time    `json:"due,omitzero"`
 	Input         atom.Value   `json:"input,omitempty"`
 	Result        atom.Value   `json:"result,omitempty"`
@@ -76,18 +76,13 @@ type jsonAtom struct {
 	Details       atom.Value   `json:"details,omitempty"` // of the progress, in the task's words
 }
 
-// atomJSON returns an atom with the times that the history gives it.
-func atomJSON(secrets *storage.Secrets, a *storage.Atom, s *step) jsonAtom {
-	j := jsonAtom{
+func atomJSON(secrets *storage.Secrets, a *storage.Atom) jsonAtom {
+	return jsonAtom{
 		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Incarnation: a.Incarnation, Attempt: a.Attempt,
-		Due: a.Due.UTC(), Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: failureJSON(a.Failure),
+		Started: a.StartedAt.UTC(), Ended: a.EndedAt.UTC(), Due: a.Due.UTC(), Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: failureJSON(a.Failure),
 		RevertResult: secrets.Mask(a.Path, a.RevertResult.Data), RevertFailure: failureJSON(a.RevertFailure),
 		Progress: a.Progress, Details: secrets.Mask(a.Path, a.Details),
 	}
-	if s != nil {
-		j.Started, j.Ended = s.began.UTC(), s.ended.UTC()
-	}
-	return j
 }
 
 var kinds = map[storage.AtomKind]string{

@@ -72,7 +72,10 @@ func (t *tree) lines(now time.Time, p page) []string {
 		return lines
 	}
 	rows = rows[:0]
-	for _, s := range t.undone {
+	for i, s := range t.undone {
+		if i == keptUndone/2 && t.forgotten > 0 {
+			rows = append(rows, row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.forgotten, visible.Line(t.run))})
+		}
 		rows = append(rows, s.undo(now))
 	}
 	return append(append(lines, p.color("undone, last first", dim)), p.table(rows)...)

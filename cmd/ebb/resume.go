@@ -101,14 +101,7 @@ func (j *runSession) recall(ctx context.Context, run *storage.Run) error {
 	if j.session.out.terminal() == nil || j.session.output == asJSON {
 		return nil
 	}
-	atoms, err := j.store.Atoms(ctx, run.ID, storage.AtomQuery{})
-	if err != nil {
-		return unreachable(err)
-	}
-	history, err := j.store.History(ctx, run.ID, 0, 0)
-	if err != nil {
-		return unreachable(err)
-	}
-	j.tree = recorded(run, atoms, history)
-	return nil
+	t, err := recorded(ctx, j.store, run)
+	j.tree = t
+	return err
 }

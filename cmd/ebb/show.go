@@ -31,24 +31,22 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	if err != nil {
 		return err
 	}
-	atoms, err := store.Atoms(ctx, id, storage.AtomQuery{})
-	if err != nil {
-		return unreachable(err)
-	}
-	history, err := store.History(ctx, id, 0, 0)
-	if err != nil {
-		return unreachable(err)
-	}
 	messages, err := messagesOf(ctx, store, id)
 	if err != nil {
 		return err
 	}
-	t := recorded(&run, atoms, history)
 	if s.output == asJSON {
-		return s.showJSON(&run, atoms, t, messages)
+		return s.showJSON(ctx, store, &run, messages)
+	}
+	t, err := recorded(ctx, store, &run)
+	if err != nil {
+		return err
 	}
 	for _, line := range t.lines(time.Now(), s.page()) {
 		fmt.Fprintln(s.out, line)
+	}
+	if t.partial {
+		fmt.Fprintf(s.out, "not all steps are shown; all of them: ebb show -o json %s\n", visible.Line(id))
 	}
 	if run.Bytes >= worthSaying {
 		fmt.Fprintf(s.out, "it has written %s\n", written(&run))
@@ -91,27 +89,51 @@ func (s *session) explain(ctx context.Context, store storage.Store, id string) e
 	return nil
 }
 
-func (s *session) showJSON(run *storage.Run, atoms []storage.Atom, t *tree, messages []message) error {
-	list := make([]jsonAtom, 0, len(atoms))
-	for i := range atoms {
-		if atoms[i].Path != flow.GrowingPath { // the run's own record, which is the run
-			list = append(list, atomJSON(&run.Secrets, &atoms[i], t.steps[atoms[i].Path]))
-		}
-	}
-	undone := make([]string, len(t.undone))
-	for i, step := range t.undone {
-		undone[i] = step.path
-	}
-	return newJSON(s.out).Encode(struct {
+// showJSON writes what it reads at once: a run may be larger than memory.
+func (s *session) showJSON(ctx context.Context, store storage.Reader, run *storage.Run, messages []message) error {
+	head := struct {
 		jsonRun
 
 		Iterations int64 `json:"iterations"` // steps of its language, or attempts of its plan
 		Entries    int64 `json:"entries"`    // lines of history
 		Bytes      int64 `json:"bytes"`      // that it has written
 
-		Atoms  []jsonAtom `json:"atoms"`
-		Undone []string   `json:"undone"` // paths in the order in which they were undone
-
 		Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
-	}{runJSON(run), run.Iterations, run.Entries, run.Bytes, list, undone, messagesJSON(messages)})
+	}{runJSON(run), run.Iterations, run.Entries, run.Bytes, messagesJSON(messages)}
+	return streamJSON(s.out, head,
+		jsonList{"atoms", func(add func(any) error) error {
+			for a, err := range storage.EachAtom(ctx, store, run.ID, storage.AtomQuery{}) {
+				if err != nil {
+					return unreachable(err)
+				}
+				if a.Path == flow.GrowingPath { // the run's own record, which is the run
+					continue
+				}
+				if err := add(atomJSON(&run.Secrets, &a)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		jsonList{"undone", func(add func(any) error) error { // paths in the order in which they were undone
+			for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+				if err != nil {
+					return unreachable(err)
+				}
+				if !beginsUndo(&e) {
+					continue
+				}
+				if err := add(e.Path); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+}
+
+// beginsUndo reports whether an entry of a history says that an atom began to be undone.
+func beginsUndo(e *storage.Entry) bool {
+	from := states.Task(e.From)
+	return e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath && states.Task(e.To) == states.TaskReverting &&
+		from != states.TaskReverting && from != states.TaskRevertFailure
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -22,8 +23,10 @@ type tree struct {
 	began     time.Time
 	ended     time.Time
 	top       step
-	steps     map[string]*step
-	undone    []*step // what was, or is being, undone, in that order
+	steps     map[string]*step // that are kept, see fold.go
+	undone    []*step          // what was, or is being, undone, in that order
+	forgotten int              // so many more, in the middle of undone
+	partial   bool             // steps were folded
 }
 
 // A step is one node of a run.
@@ -45,7 +48,9 @@ type step struct {
 	due      time.Time // when what it waits for comes
 	timer    bool
 	inner    bool // only holds others
+	numbered bool // it may be one of a group
 	children []*step
+	folded   map[states.Task]int // how many of the children are not kept, by their states
 }
 
 // A change is something that happened to a run or one of its steps.
@@ -66,6 +71,12 @@ func newTree(name, run string) *tree {
 	return &tree{flow: name, run: run, steps: map[string]*step{}}
 }
 
+func newStep(path, name string) *step {
+	s := &step{path: path, name: name}
+	_, s.numbered = numberOf(name)
+	return s
+}
+
 // observed returns the change that an event tells of, and whether there is one
 // to be shown.
 func observed(ev engine.Event) (change, bool) {
@@ -79,47 +90,75 @@ func observed(ev engine.Event) (change, bool) {
 	return c, ev.Kind == engine.FlowChanged || ev.Kind != engine.LanguageEvent && ev.Path != flow.GrowingPath
 }
 
-// recorded returns the tree of a stored run.
-func recorded(run *storage.Run, atoms []storage.Atom, history []storage.Entry) *tree {
+// recorded returns the tree of a stored run. It reads the history page by page, and then the
+// atoms of the steps that were kept.
+func recorded(ctx context.Context, store storage.Reader, run *storage.Run) (*tree, error) {
 	t := newTree(run.Flow, run.ID)
-	byPath := make(map[string]*storage.Atom, len(atoms))
-	for i := range atoms {
-		byPath[atoms[i].Path] = &atoms[i]
-	}
-	for i := range history {
-		e := &history[i]
+	for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+		if err != nil {
+			return nil, unreachable(err)
+		}
 		c := change{path: e.Path, attempt: e.Attempt, failure: e.Failure, at: e.Time}
-		switch e.Kind {
-		case storage.EntryFlow:
+		switch {
+		case e.Kind == storage.EntryFlow:
 			c.path, c.to = "", states.Flow(e.To).String()
-		case storage.EntryAtom:
-			if c.path == flow.GrowingPath {
-				continue
-			}
+		case e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath:
 			c.from, c.to = states.Task(e.From).String(), states.Task(e.To).String()
-			if a := byPath[e.Path]; a != nil {
-				c.due, c.timer, c.inner = a.Due, a.Kind == storage.KindTimer, a.Kind == storage.KindFork || a.Kind == storage.KindFlow
-			}
 		default:
 			continue
 		}
 		t.apply(&c)
 	}
-	for path, s := range t.steps {
-		a := byPath[path]
-		if a == nil || s.state != states.TaskRunning && s.state != states.TaskReverting {
-			continue
-		}
-		s.progress, s.details = a.Progress, run.Secrets.Mask(path, a.Details)
-		if s.state == states.TaskReverting {
-			s.undoTry, s.undoFail = a.RevertAttempt+1, a.RevertFailure
-		}
+	if err := t.fill(ctx, store, run); err != nil {
+		return nil, err
 	}
 	if !run.Started.IsZero() {
 		t.began = run.Started
 	}
 	t.state, t.failure, t.ended = run.State, run.Failure, run.Ended
-	return t
+	return t, nil
+}
+
+// atomsAtOnce is how many atoms of steps are read at a time: each may hold large values.
+const atomsAtOnce = 20
+
+// fill takes from the atoms what the history does not say about steps.
+func (t *tree) fill(ctx context.Context, store storage.Reader, run *storage.Run) error {
+	kept := map[string][]*step{}
+	for path, s := range t.steps {
+		kept[path] = []*step{s}
+	}
+	for _, s := range t.undone {
+		if s != t.steps[s.path] {
+			kept[s.path] = append(kept[s.path], s)
+		}
+	}
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(kept)), atomsAtOnce) {
+		atoms, err := store.AtomsAt(ctx, run.ID, paths...)
+		if err != nil {
+			return unreachable(err)
+		}
+		for i := range atoms {
+			for _, s := range kept[atoms[i].Path] {
+				s.fill(&atoms[i], &run.Secrets)
+			}
+		}
+	}
+	t.undone = slices.DeleteFunc(t.undone, func(s *step) bool { return s.inner })
+	return nil
+}
+
+// fill takes from the atom of a step what the history does not say.
+func (s *step) fill(a *storage.Atom, secrets *storage.Secrets) {
+	s.due, s.timer = a.Due, a.Kind == storage.KindTimer
+	s.inner = s.inner || a.Kind == storage.KindFork || a.Kind == storage.KindFlow
+	if s.state != states.TaskRunning && s.state != states.TaskReverting {
+		return
+	}
+	s.progress, s.details = a.Progress, secrets.Mask(a.Path, a.Details)
+	if s.state == states.TaskReverting {
+		s.undoTry, s.undoFail = a.RevertAttempt+1, a.RevertFailure
+	}
 }
 
 // apply takes a change into the tree.
@@ -128,7 +167,11 @@ func (t *tree) apply(c *change) {
 		t.applyFlow(c)
 		return
 	}
-	s := t.step(c.path)
+	s, known := t.steps[c.path]
+	if !known {
+		t.meet(c)
+		return
+	}
 	if c.to == "" {
 		s.progress = c.progress
 		if c.details != nil {
@@ -136,6 +179,11 @@ func (t *tree) apply(c *change) {
 		}
 		return
 	}
+	t.change(s, c)
+}
+
+// change takes a change of state into a step.
+func (t *tree) change(s *step, c *change) {
 	s.timer, s.inner, s.due = s.timer || c.timer, s.inner || c.inner, c.due
 	if s.state.UnmarshalText([]byte(c.to)) != nil {
 		return // of a newer Ebb: it cannot be shown
@@ -180,7 +228,7 @@ func (t *tree) applyUndo(s *step, c *change) {
 			return
 		}
 		if s.undoing.IsZero() && !s.inner {
-			t.undone = append(t.undone, s)
+			t.undo(s)
 		}
 		s.undoing, s.undoTry, s.progress, s.details = c.at, 1, 0, nil
 	case states.TaskReverted:
@@ -215,22 +263,4 @@ func (t *tree) stuckAt() string {
 		}
 	}
 	return ""
-}
-
-// step returns the step at a path, made with all that is above it when it is
-// not there.
-func (t *tree) step(path string) *step {
-	if path == "" {
-		return &t.top
-	}
-	if s := t.steps[path]; s != nil {
-		return s
-	}
-	above, name := definition.CutPath(path)
-	s := &step{path: path, name: name}
-	t.steps[path] = s
-	parent := t.step(above)
-	parent.inner = parent.inner || parent.state == states.TaskPending // until something becomes of it, it only holds others
-	parent.children = append(parent.children, s)
-	return s
 }

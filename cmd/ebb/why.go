@@ -45,7 +45,8 @@ func (s *session) whyCommand() *cobra.Command {
 type diagnosis struct {
 	run      storage.Run
 	owner    *storage.Owner // the process that drives it, or drove it until it died; nil if there is none
-	atoms    []storage.Atom // that are in the middle of something
+	atoms    []storage.Atom // that are in the middle of something, without their values
+	more     int            // so many more are
 	timers   []storage.TimerRow
 	tokens   map[string]*storage.Token // open ones, by the atom's path
 	messages []storage.Message
@@ -69,14 +70,8 @@ func diagnosisOf(ctx context.Context, store storage.Store, id string) (*diagnosi
 			w.owner = &owners[i]
 		}
 	}
-	atoms, err := store.Atoms(ctx, id, storage.AtomQuery{})
-	if err != nil {
+	if err := w.readAtoms(ctx, store); err != nil {
 		return nil, unreachable(err)
-	}
-	for i := range atoms {
-		if inMiddle(&atoms[i]) {
-			w.atoms = append(w.atoms, atoms[i])
-		}
 	}
 	if w.timers, err = store.RunTimers(ctx, id); err != nil {
 		return nil, unreachable(err)
@@ -99,6 +94,30 @@ func diagnosisOf(ctx context.Context, store storage.Store, id string) (*diagnosi
 	}
 	w.machine, err = waitsOf(ctx, store, &run)
 	return w, err
+}
+
+// mostWaits is how many atoms that are in the middle of something are told of.
+const mostWaits = 1000
+
+// readAtoms reads the atoms that are in the middle of something.
+func (w *diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
+	if w.run.State.Ended() && w.run.Undo != storage.UndoFailed {
+		return nil // none is
+	}
+	for a, err := range storage.EachAtom(ctx, store, w.run.ID, storage.AtomQuery{}) {
+		if err != nil {
+			return err
+		}
+		switch {
+		case !inMiddle(&a):
+		case len(w.atoms) < mostWaits:
+			a.Spec, a.Input, a.Note, a.Result, a.RevertResult = nil, storage.Held{}, storage.Held{}, storage.Held{}, storage.Held{}
+			w.atoms = append(w.atoms, a)
+		default:
+			w.more++
+		}
+	}
+	return nil
 }
 
 // waitsOf returns what the language of a run says that it waits for; nil when it

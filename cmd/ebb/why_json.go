@@ -61,6 +61,7 @@ type jsonDiagnosis struct {
 	Owner   *jsonOwner   `json:"owner"`
 	Failure *jsonFailure `json:"failure,omitempty"`
 	Waits   []jsonWait   `json:"waits"`
+	More    int          `json:"more,omitzero"` // atoms that are in the middle of something, too
 	Wakes   []wake       `json:"wakes"`
 
 	Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
@@ -74,7 +75,7 @@ func (w *diagnosis) json(now time.Time) jsonDiagnosis {
 	j := jsonDiagnosis{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Hold: run.Hold,
 		Failure: failureJSON(run.Failure), Waits: []jsonWait{}, Wakes: []wake{}, Machine: w.machine,
-		Messages: messagesJSON(w.sends), Deaths: deathsJSON(run, now),
+		More: w.more, Messages: messagesJSON(w.sends), Deaths: deathsJSON(run, now),
 	}
 	if o := w.owner; o != nil {
 		j.Owner = &jsonOwner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}

@@ -20,6 +20,9 @@ func (w *diagnosis) sentences(now time.Time) []string {
 	for i := range waits {
 		list = append(list, w.sentence(&waits[i], now))
 	}
+	if w.more > 0 {
+		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s", w.more, visible.Line(w.run.ID)))
+	}
 	for i := range w.sends {
 		list = append(list, w.sends[i].sentence(now))
 	}

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow"
@@ -74,10 +75,12 @@ func profileOf(language string) (asl.Profile, bool) {
 }
 
 // Became returns what became of each state last, by the ID of its node.
-func (m *aslMachine) Became(history []storage.Entry) map[string]string {
+func (m *aslMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error) {
 	last := map[string]string{}
-	for i := range history {
-		e := &history[i]
+	for e, err := range history {
+		if err != nil {
+			return nil, err
+		}
 		if e.Kind != storage.EntryAtom || e.Path == flow.GrowingPath {
 			continue
 		}
@@ -85,7 +88,7 @@ func (m *aslMachine) Became(history []storage.Entry) map[string]string {
 			last[stateID(withoutVisit(name))] = states.Task(e.To).String()
 		}
 	}
-	return last
+	return last, nil
 }
 
 // withoutVisit cuts the number of a visit off a node's name: Pay for Pay#2.

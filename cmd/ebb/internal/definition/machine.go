@@ -1,6 +1,8 @@
 package definition
 
 import (
+	"iter"
+
 	"fmt"
 
 	"github.com/ebbflow/ebb/flow"
@@ -29,8 +31,9 @@ type Machine interface {
 	Unheard(signal string) string
 	// Picture returns the machine as a view.
 	Picture(title string) draw.View
-	// Became returns what became of each node of the picture, by a run's history.
-	Became(history []storage.Entry) map[string]string
+	// Became returns what became of each node of the picture, by a run's
+	// history. It ends with the first error of that.
+	Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error)
 	// Waits returns what a run waits for beside its atoms; nil when that is all.
 	Waits(run *storage.Run) *flow.Waiting
 }

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow"
@@ -81,7 +82,7 @@ func (m *sm4cMachine) Picture(title string) draw.View {
 
 // Became follows the states that were entered: the last one is what the machine is
 // in. What was undone in a state is what became of it.
-func (m *sm4cMachine) Became(history []storage.Entry) map[string]string {
+func (m *sm4cMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error) {
 	last := map[string]string{}
 	in := ""
 	is := func(state string, s states.Task) {
@@ -89,8 +90,10 @@ func (m *sm4cMachine) Became(history []storage.Entry) map[string]string {
 			last[stateID(state)] = s.String()
 		}
 	}
-	for i := range history {
-		e := &history[i]
+	for e, err := range history {
+		if err != nil {
+			return nil, err
+		}
 		switch {
 		case e.Kind == storage.EntryEvent && e.Type == "StateEntered":
 			is(in, states.TaskSuccess)
@@ -106,5 +109,5 @@ func (m *sm4cMachine) Became(history []storage.Entry) map[string]string {
 			}
 		}
 	}
-	return last
+	return last, nil
 }
