@@ -15,22 +15,22 @@ import (
 
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // flaky returns a store whose every call fails as long as it is down.
 func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
 	down := new(atomic.Bool)
-	return storagetest.Faulty(s, func(storagetest.Call) storagetest.Fault {
+	return faultstore.New(s, func(faultstore.Call) faultstore.Fault {
 		if down.Load() {
-			return storagetest.Fault{Err: errors.New("connection refused")}
+			return faultstore.Fault{Err: errors.New("connection refused")}
 		}
-		return storagetest.Fault{}
+		return faultstore.Fault{}
 	}), down
 }
 
@@ -81,8 +81,8 @@ func TestOneErrorOfStore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			records := memstore.New()
 			var made int
-			var failed storagetest.Call
-			store := storagetest.Faulty(records, func(c storagetest.Call) (f storagetest.Fault) {
+			var failed faultstore.Call
+			store := faultstore.New(records, func(c faultstore.Call) (f faultstore.Fault) {
 				if made++; made == n+1 {
 					failed, f.Err = c, errors.New("connection reset")
 				}
@@ -156,7 +156,7 @@ func TestReadyAsksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		slow := storagetest.Faulty(memstore.New(), func(call storagetest.Call) (f storagetest.Fault) {
+		slow := faultstore.New(memstore.New(), func(call faultstore.Call) (f faultstore.Fault) {
 			if call.Method == "Run" && call.Run == "ebb-ready" {
 				asked.Add(1)
 				f.Delay = time.Second

@@ -18,10 +18,10 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // TestStatesAreAtoms shows that a state machine is translated, not interpreted:
@@ -264,14 +264,14 @@ func TestChangedFlow(t *testing.T) {
 func TestBrokenStoreIsNotAsked(t *testing.T) {
 	t.Parallel()
 	commits := 0
-	store := storagetest.Faulty(memstore.New(), func(c storagetest.Call) storagetest.Fault {
+	store := faultstore.New(memstore.New(), func(c faultstore.Call) faultstore.Fault {
 		if c.Method != "Commit" {
-			return storagetest.Fault{}
+			return faultstore.Fault{}
 		}
 		if commits++; commits == 1 {
-			return storagetest.Fault{}
+			return faultstore.Fault{}
 		}
-		return storagetest.Fault{Err: fmt.Errorf("%w: the disk is gone", storage.ErrBroken)}
+		return faultstore.Fault{Err: fmt.Errorf("%w: the disk is gone", storage.ErrBroken)}
 	})
 	eng := newEngine(t, flow.Linear("f", atom.Func("a", noop), atom.Func("b", noop)), engine.WithStore(store))
 	if _, err := eng.Run(t.Context(), "r"); !errors.As(err, new(*engine.StoreError)) || !errors.Is(err, storage.ErrBroken) {

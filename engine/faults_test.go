@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/storage"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // TestFaults lets each call in turn that writes go wrong, once or from then on, in
@@ -18,8 +18,8 @@ import (
 // is left, and no task executed whose success was committed.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	faults := map[string]storagetest.Fault{
-		"busy": storagetest.Busy, "disk": storagetest.Disk, "lost": storagetest.Lost, "unsure": storagetest.Unsure,
+	faults := map[string]faultstore.Fault{
+		"busy": faultstore.Busy, "disk": faultstore.Disk, "lost": faultstore.Lost, "unsure": faultstore.Unsure,
 		"slow": {Delay: time.Minute},
 	}
 	for name, build := range crashFlows(t) {
@@ -28,9 +28,9 @@ func TestFaults(t *testing.T) {
 			alone := inBubble(t, build, engine.Step, deaths())
 			for what, fault := range faults {
 				for nth, met := 1, true; met; nth++ {
-					once := inBubble(t, build, engine.Step, firstMeets(storagetest.At("Commit", nth, fault), &met))
+					once := inBubble(t, build, engine.Step, firstMeets(faultstore.At("Commit", nth, fault), &met))
 					alone.same(t, fmt.Sprintf("commit %d %s, once", nth, what), once)
-					forGood := inBubble(t, build, engine.Step, firstMeets(storagetest.From("Commit", nth, fault), &met))
+					forGood := inBubble(t, build, engine.Step, firstMeets(faultstore.From("Commit", nth, fault), &met))
 					alone.same(t, fmt.Sprintf("commit %d %s, for good", nth, what), forGood)
 				}
 			}
@@ -40,15 +40,15 @@ func TestFaults(t *testing.T) {
 
 // firstMeets lets the first process that drives a run meet what a plan has, and
 // notes whether it did.
-func firstMeets(plan storagetest.Plan, met *bool) func(int, storage.Store) storage.Store {
+func firstMeets(plan faultstore.Plan, met *bool) func(int, storage.Store) storage.Store {
 	*met = false
 	return func(i int, process storage.Store) storage.Store {
 		if i > 0 {
 			return nil
 		}
-		return storagetest.Faulty(process, func(c storagetest.Call) storagetest.Fault {
+		return faultstore.New(process, func(c faultstore.Call) faultstore.Fault {
 			f := plan(c)
-			*met = *met || f != (storagetest.Fault{})
+			*met = *met || f != (faultstore.Fault{})
 			return f
 		})
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // TestGivenBackLater: a run that could not be given back while the store was away
@@ -24,11 +24,11 @@ func TestGivenBackLater(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var down atomic.Bool
 			records := memstore.New()
-			store := storagetest.Faulty(records, func(storagetest.Call) storagetest.Fault {
+			store := faultstore.New(records, func(faultstore.Call) faultstore.Fault {
 				if down.Load() {
-					return storagetest.Fault{Err: errors.New("connection refused")}
+					return faultstore.Fault{Err: errors.New("connection refused")}
 				}
-				return storagetest.Fault{}
+				return faultstore.Fault{}
 			})
 			s := &stage{do: script{"a": func(context.Context, int) error { down.Store(true); return nil }}}
 			eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithStore(store))

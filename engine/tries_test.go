@@ -16,10 +16,10 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/crashdisk"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 	"github.com/ebbflow/ebb/storage/sqlstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // polls is a flow that is tried so often: only the last try succeeds.
@@ -231,7 +231,7 @@ func TestTriesUnread(t *testing.T) {
 	root := polls(50, atom.ForEach(upTo(60)...), func(int) {}, "not there yet")
 	for _, store := range []storage.Store{
 		&mortal{m.Join(), 100},
-		storagetest.Faulty(m.Join(), storagetest.At("Tries", 1, storagetest.Disk)),
+		faultstore.New(m.Join(), faultstore.At("Tries", 1, faultstore.Disk)),
 	} {
 		_, err := newEngine(t, root, engine.WithStore(store)).Run(t.Context(), "r")
 		if _, stopped := errors.AsType[*engine.StoreError](err); !stopped {

@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // TestReadinessSaysNoMore: why a server is not ready, which may name the database, its host
@@ -33,8 +33,8 @@ func TestReadinessSaysNoMore(t *testing.T) {
 	if err := os.WriteFile(file, []byte("me "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	down := storagetest.Faulty(memstore.New(), func(storagetest.Call) storagetest.Fault {
-		return storagetest.Fault{Err: errors.New("dial ebb@db.example.org:5432/ledger")}
+	down := faultstore.New(memstore.New(), func(faultstore.Call) faultstore.Fault {
+		return faultstore.Fault{Err: errors.New("dial ebb@db.example.org:5432/ledger")}
 	})
 	c, err := conductor.New(down, conductor.NewCatalog())
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package storage says what Ebb keeps and how it may be written: the records and the
 // [Store] contract. Package memstore keeps them in memory, package sqlstore in a
-// database. Both pass the suite of package storagetest.
+// database. Both pass one suite of tests.
 //
 //	s := memstore.New()
 //	err := s.Create(ctx, storage.Run{ID: "trip-1", Flow: "trip"})

@@ -2,14 +2,10 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 )
-
-// ErrLimited is wrapped by [LimitedError].
-var ErrLimited = errors.New("storage: as many runs are driven as may be")
 
 // A Limit bounds how many runs are driven at once, and how many jobs are claimed
 // within a time. It counts runs that have an owner: one that only waits takes no

@@ -124,7 +124,7 @@ func hasPart(t *testing.T, folder, part string) bool {
 	if _, err := fs.Stat(os.DirFS(root), path.Join(folder, "testdata", "script", part+".txtar")); err == nil {
 		return true
 	}
-	if contains(t, "storage/storagetest/suite.go", `{"`+part+`", `) {
+	if contains(t, "storage/internal/storagetest/suite.go", `{"`+part+`", `) {
 		return true
 	}
 	found := false

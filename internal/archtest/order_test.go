@@ -20,7 +20,7 @@ var packages = []string{
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.
 var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                                                         // tests only
-	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/storagetest", "engine"},                  // the form in which stores keep records
+	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine"},         // the form in which stores keep records
 	"internal/clip":         {"atom", "flow/asl", "engine"},                                                             // texts that are cut off
 	"internal/childtest":    {},                                                                                         // tests only
 	"internal/conformance":  {"engine/internal/taskflowtest"},                                                           // tests only
@@ -29,6 +29,7 @@ var internalUsers = map[string][]string{
 	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                  // loops of states
 	"internal/awsshape":     {"flow/asl"},                                                                               // what services of AWS answer
 	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata
+	"internal/faultstore":   {},                                                                                         // tests only
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
 	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
 	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor"},                                                // hclog for programs that log with slog
@@ -51,7 +52,8 @@ var internalUsers = map[string][]string{
 
 // internalOrder says beside which package of the import order a package below internal/ stands.
 var internalOrder = map[string]string{
-	"internal/codec": "storage",
+	"internal/codec":      "storage",
+	"internal/faultstore": "storage",
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/faultstore"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 const (
@@ -23,9 +23,9 @@ const (
 // asked returns a store that counts what it is asked for.
 func asked(store storage.Store) (counting storage.Store, calls *[]string) {
 	calls = new([]string)
-	return storagetest.Faulty(store, func(c storagetest.Call) storagetest.Fault {
+	return faultstore.New(store, func(c faultstore.Call) faultstore.Fault {
 		*calls = append(*calls, c.Method)
-		return storagetest.Fault{}
+		return faultstore.Fault{}
 	}), calls
 }
 

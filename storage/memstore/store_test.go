@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/storagetest"
 	"github.com/ebbflow/ebb/storage/memstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 func TestMemory(t *testing.T) {

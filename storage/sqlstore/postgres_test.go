@@ -8,8 +8,8 @@ import (
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/storagetest"
 	"github.com/ebbflow/ebb/storage/sqlstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 // migrated returns a database of the test's own on a server, with Ebb's tables.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/storagetest"
 	"github.com/ebbflow/ebb/storage/sqlstore"
-	"github.com/ebbflow/ebb/storage/storagetest"
 )
 
 func open(tb testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {

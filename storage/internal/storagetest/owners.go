@@ -33,7 +33,7 @@ func testClosed(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	must(t, "Close", s.Close())
 	must(t, "Close again", s.Close())
-	for name, err := range calls(t, s, p) {
+	for name, err := range Calls(t.Context(), s, p.claim) {
 		want(t, name, err, storage.ErrClosed)
 	}
 }
@@ -43,7 +43,7 @@ func testCancelled(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	before := contents(t, s, "a")
-	for name, err := range callsIn(cancelled(t), s, p) {
+	for name, err := range Calls(cancelled(t), s, p.claim) {
 		if err == nil {
 			t.Errorf("%s succeeds under a cancelled context", name)
 		}

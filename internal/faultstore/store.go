@@ -1,4 +1,6 @@
-package storagetest
+// Package faultstore is a store that passes calls on to another and lets chosen ones go wrong:
+// they fail, wait, or lose their answer. It is for tests of what runs on a store.
+package faultstore
 
 import (
 	"context"
@@ -30,9 +32,9 @@ type Fault struct {
 // What stores answer when something is wrong with them.
 var (
 	// ErrBusy is that the database is locked: it passes.
-	ErrBusy = errors.New("storagetest: the database is locked")
+	ErrBusy = errors.New("faultstore: the database is locked")
 	// ErrDisk is that the disk is full, or broken.
-	ErrDisk = errors.New("storagetest: the disk is full")
+	ErrDisk = errors.New("faultstore: the disk is full")
 
 	// Busy and Disk do nothing and say why.
 	Busy = Fault{Err: ErrBusy}
@@ -92,18 +94,17 @@ var writes = map[string]bool{
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
 }
 
-// Faulty returns a store that passes calls on to another and lets go wrong what
-// the plan says. It is a [storage.Transactor] when the other is. It is for tests
-// of what runs on a store.
-func Faulty(s storage.Store, plan Plan) storage.Store {
-	f := &faulty{Store: s, plan: plan, count: map[string]int{}}
+// New returns a store that passes calls on to another and lets go wrong what
+// the plan says. It is a [storage.Transactor] when the other is.
+func New(s storage.Store, plan Plan) storage.Store {
+	f := &store{Store: s, plan: plan, count: map[string]int{}}
 	if tx, ok := s.(storage.Transactor); ok {
-		return &faultyTransactor{f, tx}
+		return &transactor{f, tx}
 	}
 	return f
 }
 
-type faulty struct {
+type store struct {
 	storage.Store
 
 	mu    sync.Mutex
@@ -111,14 +112,14 @@ type faulty struct {
 	count map[string]int
 }
 
-type faultyTransactor struct {
-	*faulty
+type transactor struct {
+	*store
 
 	tx storage.Transactor
 }
 
 // fault asks the plan, and waits if it says so.
-func (f *faulty) fault(ctx context.Context, c Call) (Fault, error) {
+func (f *store) fault(ctx context.Context, c Call) (Fault, error) {
 	f.mu.Lock()
 	f.count[c.Method]++
 	c.Nth = f.count[c.Method]
@@ -138,13 +139,13 @@ func (f *faulty) fault(ctx context.Context, c Call) (Fault, error) {
 }
 
 // do makes a call that answers with an error alone.
-func (f *faulty) do(ctx context.Context, c Call, call func() error) error {
+func (f *store) do(ctx context.Context, c Call, call func() error) error {
 	_, err := answer(ctx, f, c, func() (struct{}, error) { return struct{}{}, call() })
 	return err
 }
 
 // answer makes a call that answers with something.
-func answer[T any](ctx context.Context, f *faulty, c Call, call func() (T, error)) (T, error) {
+func answer[T any](ctx context.Context, f *store, c Call, call func() (T, error)) (T, error) {
 	var none T
 	fault, err := f.fault(ctx, c)
 	switch {
@@ -160,27 +161,27 @@ func answer[T any](ctx context.Context, f *faulty, c Call, call func() (T, error
 	return none, fault.Err
 }
 
-func (f *faulty) Create(ctx context.Context, run storage.Run) error {
+func (f *store) Create(ctx context.Context, run storage.Run) error {
 	return f.do(ctx, Call{Method: "Create", Run: run.ID}, func() error { return f.Store.Create(ctx, run) })
 }
 
-func (f *faulty) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (f *store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return f.begin(ctx, Call{Method: "Begin", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Begin(ctx, run) })
 }
 
-func (f *faulty) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (f *store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return f.begin(ctx, Call{Method: "Seize", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Seize(ctx, run) })
 }
 
-func (f *faulty) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+func (f *store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return f.begin(ctx, Call{Method: "Try", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Try(ctx, run) })
 }
 
-func (f *faulty) Acquit(ctx context.Context, claim storage.Claim) error {
+func (f *store) Acquit(ctx context.Context, claim storage.Claim) error {
 	return f.do(ctx, Call{Method: "Acquit", Run: claim.Run}, func() error { return f.Store.Acquit(ctx, claim) })
 }
 
-func (f *faulty) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (storage.Claim, *storage.Snapshot, error) {
+func (f *store) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (storage.Claim, *storage.Snapshot, error) {
 	var snap *storage.Snapshot
 	claim, err := answer(ctx, f, c, func() (claim storage.Claim, err error) {
 		claim, snap, err = call()
@@ -192,7 +193,7 @@ func (f *faulty) begin(ctx context.Context, c Call, call func() (storage.Claim, 
 	return claim, snap, nil
 }
 
-func (f *faulty) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
+func (f *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
 	due, err = answer(ctx, f, Call{Method: "Due"}, func() (due []storage.Due, err error) {
 		due, next, err = f.Store.Due(ctx, q)
 		return due, err
@@ -200,37 +201,37 @@ func (f *faulty) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due
 	return due, next, err
 }
 
-func (f *faulty) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+func (f *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	return f.do(ctx, Call{Method: "Commit", Run: claim.Run, Checkpoint: cp}, func() error { return f.Store.Commit(ctx, claim, cp) })
 }
 
-func (f *faulty) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+func (f *store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error { return f.Store.Release(ctx, claim, wakeups, due) })
 }
 
-func (f *faulty) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+func (f *store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	return f.do(ctx, Call{Method: "Step", Run: run}, func() error { return f.Store.Step(ctx, run, step) })
 }
 
-func (f *faultyTransactor) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
-	return answer(ctx, f.faulty, Call{Method: "Transact", Run: claim.Run}, func() (atom.Value, error) {
+func (f *transactor) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
+	return answer(ctx, f.store, Call{Method: "Transact", Run: claim.Run}, func() (atom.Value, error) {
 		return f.tx.Transact(ctx, claim, key, fn)
 	})
 }
 
-func (f *faulty) Send(ctx context.Context, messages ...storage.Message) error {
+func (f *store) Send(ctx context.Context, messages ...storage.Message) error {
 	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, messages...) })
 }
 
-func (f *faulty) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+func (f *store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "EndToken"}, func() (storage.Token, error) { return f.Store.EndToken(ctx, id, result, failure) })
 }
 
-func (f *faulty) Beat(ctx context.Context, id string) (storage.Token, error) {
+func (f *store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Beat"}, func() (storage.Token, error) { return f.Store.Beat(ctx, id) })
 }
 
-func (f *faulty) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
+func (f *store) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
 	err = f.do(ctx, Call{Method: "Messages", Run: run}, func() (err error) {
 		wakeups, messages, err = f.Store.Messages(ctx, run)
 		return err
@@ -238,7 +239,7 @@ func (f *faulty) Messages(ctx context.Context, run string) (wakeups int64, messa
 	return wakeups, messages, err
 }
 
-func (f *faulty) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
+func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []storage.Arrival, now int64, err error) {
 	err = f.do(ctx, Call{Method: "RunsWithMessages"}, func() (err error) {
 		changed, now, err = f.Store.RunsWithMessages(ctx, since)
 		return err
@@ -246,17 +247,17 @@ func (f *faulty) RunsWithMessages(ctx context.Context, since int64) (changed []s
 	return changed, now, err
 }
 
-func (f *faulty) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
+func (f *store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) { return f.Store.KeepToken(ctx, id, take, lease) })
 }
 
-func (f *faulty) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+func (f *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "FinishToken"}, func() (storage.Token, error) {
 		return f.Store.FinishToken(ctx, id, take, result, failure)
 	})
 }
 
-func (f *faulty) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
+func (f *store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
 	err = f.do(ctx, Call{Method: "TakeToken"}, func() (err error) {
 		t, err = f.Store.TakeToken(ctx, q)
 		return err
@@ -264,163 +265,163 @@ func (f *faulty) TakeToken(ctx context.Context, q storage.Taking) (t storage.Tok
 	return t, err
 }
 
-func (f *faulty) SetLimit(ctx context.Context, limit storage.Limit) error {
+func (f *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return f.do(ctx, Call{Method: "SetLimit"}, func() error { return f.Store.SetLimit(ctx, limit) })
 }
 
-func (f *faulty) Limits(ctx context.Context) ([]storage.Limit, error) {
+func (f *store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	return answer(ctx, f, Call{Method: "Limits"}, func() ([]storage.Limit, error) { return f.Store.Limits(ctx) })
 }
 
-func (f *faulty) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
+func (f *store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
 	return answer(ctx, f, Call{Method: "Limited", Run: run}, func() (*storage.LimitedError, error) { return f.Store.Limited(ctx, run) })
 }
 
-func (f *faulty) Run(ctx context.Context, id string) (storage.Run, error) {
+func (f *store) Run(ctx context.Context, id string) (storage.Run, error) {
 	return answer(ctx, f, Call{Method: "Run", Run: id}, func() (storage.Run, error) { return f.Store.Run(ctx, id) })
 }
 
-func (f *faulty) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
+func (f *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
 	return answer(ctx, f, Call{Method: "Runs"}, func() ([]storage.Run, error) { return f.Store.Runs(ctx, q) })
 }
 
-func (f *faulty) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
+func (f *store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
 	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) { return f.Store.Atoms(ctx, run, q) })
 }
 
-func (f *faulty) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
+func (f *store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
 	return answer(ctx, f, Call{Method: "AtomsAt", Run: run}, func() ([]storage.Atom, error) { return f.Store.AtomsAt(ctx, run, paths...) })
 }
 
-func (f *faulty) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
+func (f *store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	return answer(ctx, f, Call{Method: "Atom", Run: run}, func() (storage.Atom, error) { return f.Store.Atom(ctx, run, path) })
 }
 
-func (f *faulty) Tries(ctx context.Context, run, path string) (atom.History, error) {
+func (f *store) Tries(ctx context.Context, run, path string) (atom.History, error) {
 	return answer(ctx, f, Call{Method: "Tries", Run: run}, func() (atom.History, error) { return f.Store.Tries(ctx, run, path) })
 }
 
-func (f *faulty) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
+func (f *store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
 	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) { return f.Store.History(ctx, run, after, limit) })
 }
 
-func (f *faulty) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
+func (f *store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
 	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, below, limit) })
 }
 
-func (f *faulty) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
+func (f *store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
 	return answer(ctx, f, Call{Method: "Timers"}, func() ([]storage.TimerRow, error) { return f.Store.Timers(ctx, by, limit) })
 }
 
-func (f *faulty) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
+func (f *store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
 	return answer(ctx, f, Call{Method: "RunTimers", Run: run}, func() ([]storage.TimerRow, error) { return f.Store.RunTimers(ctx, run) })
 }
 
-func (f *faulty) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
+func (f *store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
 	return answer(ctx, f, Call{Method: "RunTokens", Run: run}, func() ([]storage.Token, error) { return f.Store.RunTokens(ctx, run) })
 }
 
-func (f *faulty) Token(ctx context.Context, id string) (storage.Token, error) {
+func (f *store) Token(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Token"}, func() (storage.Token, error) { return f.Store.Token(ctx, id) })
 }
 
-func (f *faulty) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
+func (f *store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
 	return answer(ctx, f, Call{Method: "PutDefinition"}, func() (storage.Definition, error) { return f.Store.PutDefinition(ctx, def) })
 }
 
-func (f *faulty) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
+func (f *store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
 	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) { return f.Store.Definitions(ctx, name) })
 }
 
-func (f *faulty) Definition(ctx context.Context, hash string) (storage.Definition, error) {
+func (f *store) Definition(ctx context.Context, hash string) (storage.Definition, error) {
 	return answer(ctx, f, Call{Method: "Definition"}, func() (storage.Definition, error) { return f.Store.Definition(ctx, hash) })
 }
 
-func (f *faulty) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+func (f *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	return answer(ctx, f, Call{Method: "Outgoing"}, func() ([]storage.Outgoing, error) { return f.Store.Outgoing(ctx, now, limit) })
 }
 
-func (f *faulty) Sent(ctx context.Context, n ...int64) error {
+func (f *store) Sent(ctx context.Context, n ...int64) error {
 	return f.do(ctx, Call{Method: "Sent"}, func() error { return f.Store.Sent(ctx, n...) })
 }
 
-func (f *faulty) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+func (f *store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
 	return answer(ctx, f, Call{Method: "Labeled"}, func() (map[string][]string, error) { return f.Store.Labeled(ctx, value, keys...) })
 }
 
-func (f *faulty) Descendants(ctx context.Context, root string) (int64, error) {
+func (f *store) Descendants(ctx context.Context, root string) (int64, error) {
 	return answer(ctx, f, Call{Method: "Descendants", Run: root}, func() (int64, error) { return f.Store.Descendants(ctx, root) })
 }
 
-func (f *faulty) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
+func (f *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	return answer(ctx, f, Call{Method: "RunOutbox", Run: run}, func() ([]storage.Outgoing, error) { return f.Store.RunOutbox(ctx, run, limit) })
 }
 
-func (f *faulty) Unsent(ctx context.Context, out storage.Outgoing) error {
+func (f *store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	return f.do(ctx, Call{Method: "Unsent", Run: out.Run}, func() error { return f.Store.Unsent(ctx, out) })
 }
 
-func (f *faulty) Purge(ctx context.Context, runs ...string) (int, error) {
+func (f *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return answer(ctx, f, Call{Method: "Purge"}, func() (int, error) { return f.Store.Purge(ctx, runs...) })
 }
 
-func (f *faulty) Owners(ctx context.Context) ([]storage.Owner, error) {
+func (f *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return answer(ctx, f, Call{Method: "Owners"}, func() ([]storage.Owner, error) { return f.Store.Owners(ctx) })
 }
 
-func (f *faulty) PostJob(ctx context.Context, job storage.Job) error {
+func (f *store) PostJob(ctx context.Context, job storage.Job) error {
 	return f.do(ctx, Call{Method: "PostJob", Run: job.Run}, func() error { return f.Store.PostJob(ctx, job) })
 }
 
-func (f *faulty) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+func (f *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
 	return answer(ctx, f, Call{Method: "ClaimJobs"}, func() ([]storage.Job, error) { return f.Store.ClaimJobs(ctx, q) })
 }
 
-func (f *faulty) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+func (f *store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
 	return f.do(ctx, Call{Method: "RenewJob"}, func() error { return f.Store.RenewJob(ctx, id, epoch, claim, lease) })
 }
 
-func (f *faulty) EndJob(ctx context.Context, end storage.JobEnd) error {
+func (f *store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	return f.do(ctx, Call{Method: "EndJob"}, func() error { return f.Store.EndJob(ctx, end) })
 }
 
-func (f *faulty) Job(ctx context.Context, id string) (storage.Job, error) {
+func (f *store) Job(ctx context.Context, id string) (storage.Job, error) {
 	return answer(ctx, f, Call{Method: "Job"}, func() (storage.Job, error) { return f.Store.Job(ctx, id) })
 }
 
-func (f *faulty) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+func (f *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
 }
 
-func (f *faulty) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
+func (f *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 	return answer(ctx, f, Call{Method: "JobCounts"}, func() ([]storage.JobCount, error) { return f.Store.JobCounts(ctx) })
 }
 
-func (f *faulty) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+func (f *store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
 	return answer(ctx, f, Call{Method: "PurgeJobs"}, func() (int, error) { return f.Store.PurgeJobs(ctx, q) })
 }
 
-func (f *faulty) PutSchedule(ctx context.Context, s storage.Schedule) error {
+func (f *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	return f.do(ctx, Call{Method: "PutSchedule"}, func() error { return f.Store.PutSchedule(ctx, s) })
 }
 
-func (f *faulty) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+func (f *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
 	return f.do(ctx, Call{Method: "MoveSchedule"}, func() error { return f.Store.MoveSchedule(ctx, move) })
 }
 
-func (f *faulty) DeleteSchedule(ctx context.Context, id string) error {
+func (f *store) DeleteSchedule(ctx context.Context, id string) error {
 	return f.do(ctx, Call{Method: "DeleteSchedule"}, func() error { return f.Store.DeleteSchedule(ctx, id) })
 }
 
-func (f *faulty) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
+func (f *store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
 	return answer(ctx, f, Call{Method: "Schedule"}, func() (storage.Schedule, error) { return f.Store.Schedule(ctx, id) })
 }
 
-func (f *faulty) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+func (f *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) { return f.Store.Schedules(ctx) })
 }
 
-func (f *faulty) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+func (f *store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
 	err = f.do(ctx, Call{Method: "DueSchedules"}, func() (err error) {
 		due, now, next, err = f.Store.DueSchedules(ctx, limit)
 		return err

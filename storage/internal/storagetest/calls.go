@@ -19,12 +19,9 @@ func cancelled(t tester) context.Context {
 	return ctx
 }
 
-// calls makes a call of every method that may fail, and yields the errors.
-func calls(t tester, s storage.Store, p *pen) iter.Seq2[string, error] {
-	return callsIn(t.Context(), s, p)
-}
-
-func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, error] {
+// Calls makes a call of every method that may fail, and yields the errors. The claim is that
+// of a run that was not written yet.
+func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, c := range []struct {
 			name string
@@ -34,12 +31,12 @@ func callsIn(ctx context.Context, s storage.Store, p *pen) iter.Seq2[string, err
 			{"Begin", errOf2(s.Begin(ctx, "a"))},
 			{"Seize", errOf2(s.Seize(ctx, "a"))},
 			{"Try", errOf2(s.Try(ctx, "a"))},
-			{"Acquit", s.Acquit(ctx, p.claim)},
+			{"Acquit", s.Acquit(ctx, claim)},
 			{"SetLimit", s.SetLimit(ctx, storage.Limit{Runs: 1})},
 			{"Limits", errOf(s.Limits(ctx))},
 			{"Due", errOf2(s.Due(ctx, storage.DueQuery{By: at(1)}))},
-			{"Commit", s.Commit(ctx, p.claim, p.next(storage.Checkpoint{}))},
-			{"Release", s.Release(ctx, p.claim, 0, at(1))},
+			{"Commit", s.Commit(ctx, claim, &storage.Checkpoint{})},
+			{"Release", s.Release(ctx, claim, 0, at(1))},
 			{"Step", s.Step(ctx, "a", idle)},
 			{"Send", s.Send(ctx, storage.Message{Run: "a"})},
 			{"EndToken", errOf(s.EndToken(ctx, "t", nil, nil))},
