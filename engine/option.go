@@ -16,11 +16,6 @@ import (
 // An Option sets something about an engine.
 type Option interface{ apply(*Engine) error }
 
-// A RunOption sets something about one run. What a run is begun with is ignored
-// when it exists already: it goes on with what it had. [Rerun], [AcceptChange],
-// [IgnoreSuspend] and [Unload] are about the call.
-type RunOption interface{ begin(*beginning) error }
-
 // InputOption is an Option and a RunOption: an input that every run of the
 // engine gets, or only one.
 type InputOption interface {
@@ -52,17 +47,6 @@ const DefaultParallelism = 16
 type option func(*Engine) error
 
 func (o option) apply(e *Engine) error { return o(e) }
-
-type runOption func(*beginning) error
-
-func (o runOption) begin(b *beginning) error { return o(b) }
-
-// beginning is what a run is begun with.
-type beginning struct {
-	run    storage.Run
-	inputs map[string]atom.Value
-	whole  atom.Value
-}
 
 type input struct {
 	name  string
@@ -197,41 +181,13 @@ func WithSlog(l *slog.Logger) Option {
 // WithObserver calls f about everything that happened, in order, after it was
 // committed. Each run calls it from its own goroutine and waits for it.
 func WithObserver(f func(Event)) Option {
-	return option(func(e *Engine) error { e.observers = append(e.observers, f); return nil })
-}
-
-// Input gives the run its whole input at once: an object whose members are the
-// symbols, or, for a growing flow, whatever its language takes.
-func Input(v atom.Value) RunOption {
-	return runOption(func(b *beginning) error { b.whole = v; return nil })
-}
-
-// Attributes tells the flow's language about the run, in that language's terms.
-func Attributes(v atom.Value) RunOption {
-	return runOption(func(b *beginning) error { b.run.Attrs = v; return nil })
-}
-
-// Labels are kept with the run, for search.
-func Labels(labels map[string]string) RunOption {
-	return runOption(func(b *beginning) error { b.run.Labels = labels; return nil })
-}
-
-// Trace begins the run under a W3C traceparent, which is refused when it is none. It
-// is kept with the run, and handed on to its tasks, see [atom.Traceparent], and to
-// the runs that it begins.
-func Trace(traceparent string) RunOption {
-	return runOption(func(b *beginning) error {
-		if err := atom.CheckTraceparent(traceparent); err != nil {
-			return fmt.Errorf("engine: %w", err)
+	return option(func(e *Engine) error {
+		if f == nil {
+			return errors.New("engine: the observer is nil")
 		}
-		b.run.Trace = traceparent
+		e.observers = append(e.observers, f)
 		return nil
 	})
-}
-
-// OnDefinition says by hash which stored definition the run begins on.
-func OnDefinition(hash string) RunOption {
-	return runOption(func(b *beginning) error { b.run.Definition = hash; return nil })
 }
 
 // Tasks finds the tasks that languages name.
