@@ -87,9 +87,21 @@ func structureOf(t *testing.T) string {
 
 // hugeReads are all ways of the command to look at a run.
 func hugeReads(s *session) map[string]func(ctx context.Context, store storage.Store, id string) error {
-	tree := func(ctx context.Context, store storage.Store, id string) error { return s.show(ctx, store, id) }
+	preview := func(command engine.Command) func(ctx context.Context, store storage.Store, id string) error {
+		return func(ctx context.Context, store storage.Store, id string) error {
+			m, err := asl.Parse("huge", []byte(hugeText))
+			if err != nil {
+				return err
+			}
+			eng, err := engine.New(flow.Growing("huge", m), engine.WithStore(store))
+			if err != nil {
+				return err
+			}
+			return s.showUndo(id, eng.Preview(ctx, id, command), func(err error) error { return err })
+		}
+	}
 	return map[string]func(ctx context.Context, store storage.Store, id string) error{
-		"show": tree,
+		"show": func(ctx context.Context, store storage.Store, id string) error { return s.show(ctx, store, id) },
 		"show -o json": func(ctx context.Context, store storage.Store, id string) error {
 			run, err := findRun(ctx, store, id)
 			if err != nil {
@@ -111,17 +123,8 @@ func hugeReads(s *session) map[string]func(ctx context.Context, store storage.St
 			_, err := diagnosisOf(ctx, store, id)
 			return err
 		},
-		"revert --dry-run": func(ctx context.Context, store storage.Store, id string) error {
-			m, err := asl.Parse("huge", []byte(hugeText))
-			if err != nil {
-				return err
-			}
-			eng, err := engine.New(flow.Growing("huge", m), engine.WithStore(store))
-			if err != nil {
-				return err
-			}
-			return s.showUndo(id, eng.Preview(ctx, id, engine.Cancel("")), func(err error) error { return err })
-		},
+		"revert --dry-run":      preview(engine.Cancel("")),
+		"revert --to --dry-run": preview(engine.RevertTo("Pay#1")),
 	}
 }
 

@@ -80,25 +80,33 @@ func (s *session) list(ctx context.Context, store storage.Store, q storage.RunQu
 		}
 	}
 	limit := q.Limit
-	if limit > 0 {
+	for listed := 0; ; {
+		q.Limit = listedAtOnce
+		if limit > 0 {
+			q.Limit = min(q.Limit, limit-listed)
+		}
 		q.Limit++ // one more tells whether there is more
+		runs, err := store.Runs(ctx, q)
+		if err != nil {
+			return unreachable(err)
+		}
+		more := len(runs) == q.Limit
+		if more {
+			runs = runs[:len(runs)-1]
+		}
+		if err := s.writeRuns(runs); err != nil || !more {
+			return err
+		}
+		listed, q.Before = listed+len(runs), runs[len(runs)-1].ID
+		if listed == limit {
+			s.noticef("there are more: --before %s", q.Before)
+			return nil
+		}
 	}
-	runs, err := store.Runs(ctx, q)
-	if err != nil {
-		return unreachable(err)
-	}
-	more := limit > 0 && len(runs) > limit
-	if more {
-		runs = runs[:limit]
-	}
-	if err := s.writeRuns(runs); err != nil {
-		return err
-	}
-	if more {
-		s.noticef("there are more: --before %s", runs[len(runs)-1].ID)
-	}
-	return nil
 }
+
+// listedAtOnce is how many runs are read at a time, and are one table.
+const listedAtOnce = 500
 
 // writeRuns writes a table, or an object a line.
 func (s *session) writeRuns(runs []storage.Run) error {
