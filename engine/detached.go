@@ -4,24 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// childID returns the id of the run that an attempt of a node begins.
-func childID(run, path string, attempt int, child *flow.Child) string {
-	if child.ID != "" {
-		return child.ID
-	}
-	id := run + "/" + path
-	if attempt > 1 {
-		id += "@" + strconv.Itoa(attempt)
-	}
-	return id
-}
 
 // Detached returns the ids of the runs that a run has begun and does not wait for, or
 // no longer, of those that these have begun, and so on, as far as they have not ended:
@@ -31,7 +19,7 @@ func childID(run, path string, attempt int, child *flow.Child) string {
 func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
 	var open []string
 	for todo := []string{run}; len(todo) > 0; todo = todo[1:] {
-		for a, err := range storage.EachAtom(ctx, e.store, todo[0], storage.AtomQuery{}) {
+		for a, err := range storage.EachAtom(ctx, e.env.Store, todo[0], storage.AtomQuery{}) {
 			if err != nil {
 				return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
 			}
@@ -42,8 +30,8 @@ func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
 			if !spec.Child.Detached && (a.State == states.TaskRunning || a.State == states.TaskReverting) {
 				continue // its end is waited for
 			}
-			id := childID(todo[0], a.Path, a.Attempt, spec.Child)
-			child, err := e.store.Run(ctx, id)
+			id := driver.ChildID(todo[0], a.Path, a.Attempt, spec.Child)
+			child, err := e.env.Store.Run(ctx, id)
 			switch {
 			case errors.Is(err, storage.ErrNotFound) || err == nil && child.Parent != todo[0]:
 				continue // it could not be begun, or was removed since

@@ -5,12 +5,11 @@ import (
 	"reflect"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/checkpoint"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
@@ -20,29 +19,19 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	plan      *flow.Plan   // nil in a server of a catalog
-	plans     []*flow.Plan // it and those of held
-	held      heldFlows
-	store     storage.Store
-	tasks     Tasks
-	policy    Checkpoints
-	calls     executor.Settings
-	givenUp   atomic.Int64 // calls and answers
-	limits    Limits
-	log       hclog.Logger
-	observers []func(Event)
-	inputs    map[string]atom.Value
-	types     map[string]reflect.Type
-	open      bool // symbols that nothing provides are inputs
+	env      driver.Env   // of the drivers of its runs
+	plan     *flow.Plan   // nil in a server of a catalog
+	plans    []*flow.Plan // it and those of held
+	held     heldFlows
+	catalog  Catalog
+	compiled sync.Map // *flow.Plan by compiledFor
+	inputs   map[string]atom.Value
+	types    map[string]reflect.Type
+	open     bool // symbols that nothing provides are inputs
 
-	catalog    Catalog
 	childSlots chan struct{} // places for runs that are driven beside those that began them
-	compiled   sync.Map      // *flow.Plan by compiledFor
-	buffers    checkpoint.Buffers
-	post       inboxWatcher
 	places     placeQueue
 	left       unreleasedClaims
-	memory     memory
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend
@@ -65,7 +54,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 	}
 	e.plan, e.plans = plan, append([]*flow.Plan{plan}, e.plans...)
 	for _, w := range plan.Warnings {
-		e.log.Warn(w, "flow", plan.Flow)
+		e.env.Log.Warn(w, "flow", plan.Flow)
 	}
 	return e, nil
 }
@@ -73,25 +62,26 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 // newEngine returns an engine without a flow of its own.
 func newEngine(opts []Option) (*Engine, error) {
 	e := &Engine{
-		calls:      executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace},
-		limits:     DefaultLimits(),
-		log:        hclog.NewNullLogger(),
 		inputs:     map[string]atom.Value{},
 		types:      map[string]reflect.Type{},
 		childSlots: make(chan struct{}, DefaultSlots),
 		suspend:    make(chan struct{}),
 	}
+	env := &e.env
+	env.Calls = executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace}
+	env.Limits, env.Log = driver.Limits(DefaultLimits()), hclog.NewNullLogger()
 	for _, opt := range opts {
 		if err := opt.apply(e); err != nil {
 			return nil, err
 		}
 	}
-	e.memory.log, e.memory.used = e.log, memorybudget.Used
-	e.memory.watch.Budget = memoryBudget(e.limits.Memory)
-	if e.store == nil {
-		e.store = memstore.New()
+	if env.Store == nil {
+		env.Store = memstore.New()
 	}
-	e.calls.Log, e.calls.Store, e.calls.GivenUp = e.log, e.store, &e.givenUp
+	env.Calls.Log, env.Calls.Store, env.Calls.GivenUp = env.Log, env.Store, &env.GivenUp
+	env.Inbox.Log, env.Inbox.Store = env.Log, env.Store
+	env.Memory.Log, env.Memory.Used, env.Memory.Budget = env.Log, memorybudget.Used, memoryBudget(env.Limits.Memory)
+	env.Suspend, env.Runs = e.suspend, host{e}
 	plans, err := e.held.compile(e)
 	if err != nil {
 		return nil, err
@@ -112,7 +102,7 @@ func (e *Engine) has(name string) bool {
 func (e *Engine) Plan() *flow.Plan { return e.plan }
 
 // Store returns where the engine keeps its runs.
-func (e *Engine) Store() storage.Store { return e.store }
+func (e *Engine) Store() storage.Store { return e.env.Store }
 
 // Suspend asks the runs of this engine to come to rest, on purpose: what is
 // executing ends, nothing more is started, and Run returns [ErrSuspended]. They
@@ -154,16 +144,14 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 }
 
 // grows reports whether the flow is a growing one, which is then the whole plan.
-func (e *Engine) grows() bool { return grows(e.plan) }
-
-func grows(p *flow.Plan) bool { return len(p.Atoms) == 1 && p.Atoms[0].Language != nil }
+func (e *Engine) grows() bool { return driver.Grows(e.plan) }
 
 // checkInput reports the symbols that the flow needs and the input lacks.
 func (e *Engine) checkInput(whole atom.Value) error {
 	if e.grows() {
 		return nil
 	}
-	symbols, err := symbolsOf(whole)
+	symbols, err := driver.SymbolsOf(whole)
 	if err != nil {
 		return err
 	}

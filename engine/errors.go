@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/executor"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 )
 
 var (
@@ -19,10 +18,10 @@ var (
 	ErrSuspended = errors.New("engine: the run is suspended")
 	// ErrStopped is returned if the context of Run was cancelled. The store has no
 	// record of that. The run resumes from its last commit when it is run again.
-	ErrStopped = executor.ErrStopped
+	ErrStopped = driver.ErrStopped
 	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
 	// structure. Nothing was written. See [Flows] and [AcceptChange].
-	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
+	ErrChanged = driver.ErrChanged
 )
 
 // A RevertedError is returned when a run failed, or was ended by [Cancel] or
@@ -61,22 +60,8 @@ func (e *FailedError) Error() string {
 func (e *FailedError) Unwrap() []error { return asErrors(e.Failures) }
 
 // A StoreError is returned when the store failed. It says nothing about the
-// run, which is as it was last committed.
-type StoreError struct {
-	Run string
-	Err error
-}
-
-// Error names the run and what the store said.
-func (e *StoreError) Error() string {
-	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) {
-		return fmt.Sprintf("engine: %v", e.Err)
-	}
-	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
-}
-
-// Unwrap returns the store's error.
-func (e *StoreError) Unwrap() error { return e.Err }
+// run, which is as it was last committed. It has the run's id, Run, and what the store said, Err.
+type StoreError = driver.StoreError
 
 func asErrors(failures []*atom.Failure) []error {
 	errs := make([]error, len(failures))

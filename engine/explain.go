@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/states"
@@ -19,7 +20,7 @@ import (
 // Secrets are masked. It returns "" for a run that has not failed, and an error
 // wrapping [storage.ErrNotFound] when there is none of that id.
 func (e *Engine) Explain(ctx context.Context, run string) (string, error) {
-	return explain(ctx, e.store, e.plans, run)
+	return explain(ctx, e.env.Store, e.plans, run)
 }
 
 // Explain is [Engine.Explain] for a caller that has a store and not the flow. Of a run
@@ -39,7 +40,7 @@ func explain(ctx context.Context, store storage.Reader, plans []*flow.Plan, id s
 	}
 	x := explanation{ctx: ctx, store: store, run: &run, atoms: map[string]*storage.Atom{}}
 	for _, p := range plans {
-		if p.Hash == run.Structure && !grows(p) {
+		if p.Hash == run.Structure && !driver.Grows(p) {
 			x.plan = p
 		}
 	}
@@ -289,7 +290,7 @@ func (x *explanation) value(i int32, symbol string) (value atom.Value, ok bool, 
 
 // fromPlan takes from the plan what came before what.
 func (x *explanation) fromPlan() (err error) {
-	x.input, err = symbolsOf(x.run.Input.Data)
+	x.input, err = driver.SymbolsOf(x.run.Input.Data)
 	x.order = make(map[string]int, len(x.plan.Atoms))
 	for i := range x.plan.Atoms {
 		x.order[x.plan.Atoms[i].Name()] = i

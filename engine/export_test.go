@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
@@ -11,11 +12,11 @@ import (
 // Recorded returns the scheduler of a run of a planned flow, made from nothing
 // but what the store has of it.
 func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler, error) {
-	run, err := e.store.Run(ctx, id)
+	run, err := e.env.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	atoms, err := e.store.Atoms(ctx, id, storage.AtomQuery{})
+	atoms, err := e.env.Store.Atoms(ctx, id, storage.AtomQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -23,14 +24,14 @@ func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler,
 	if err != nil {
 		return nil, err
 	}
-	d.release()
-	return d.s, nil
+	d.Close()
+	return d.Scheduler(), nil
 }
 
 // MeasureMemory lets an engine take what used returns for the memory that is in use.
 func (e *Engine) MeasureMemory(used func() int64) {
-	e.memory.used = func() memorybudget.Use { return memorybudget.Use{Live: used()} }
+	e.env.Memory.Used = func() memorybudget.Use { return memorybudget.Use{Live: used()} }
 }
 
 // OpenSize is what an open node or child flow counts against the memory budget.
-const OpenSize = openSize
+const OpenSize = driver.OpenSize

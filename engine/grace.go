@@ -26,7 +26,7 @@ func WithGrace(d time.Duration) Option {
 		if d < 0 {
 			return fmt.Errorf("engine: grace %v; want 0 or more", d)
 		}
-		e.calls.Grace = d
+		e.env.Calls.Grace = d
 		return nil
 	})
 }
@@ -34,4 +34,4 @@ func WithGrace(d time.Duration) Option {
 // GivenUp returns how many calls of atoms, and answers, this engine has given up since it was
 // made, in all runs, because they ignored that their context had
 // ended, or that something else was wanted of the run.
-func (e *Engine) GivenUp() int64 { return e.givenUp.Load() }
+func (e *Engine) GivenUp() int64 { return e.env.GivenUp.Load() }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -52,7 +53,7 @@ func (q *placeQueue) leave(w *storage.LimitedError) {
 
 // placed takes a run over as soon as there is a place for it; there was none when
 // it was looked first, as err says.
-func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err error) (*driver, *storage.Snapshot, error) {
+func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err error) (*driver.Driver, *storage.Snapshot, error) {
 	limit, ok := errors.AsType[*storage.LimitedError](err)
 	if !ok {
 		return nil, nil, err
@@ -63,9 +64,9 @@ func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err er
 	t := time.NewTicker(placeLook)
 	defer t.Stop()
 	for {
-		changed := e.store.Changed()
+		changed := e.env.Store.Changed()
 		if e.places.isFirst(limit) {
-			d, snap, err := e.begun(ctx, id, e.store.Begin, opts)
+			d, snap, err := e.begun(ctx, id, e.env.Store.Begin, opts)
 			next, limited := errors.AsType[*storage.LimitedError](err)
 			switch {
 			case d == nil && ctx.Err() != nil:
@@ -90,8 +91,8 @@ func (e *Engine) placed(ctx context.Context, id string, opts []RunOption, err er
 
 // tellWaiting says which limit a run waits for.
 func (e *Engine) tellWaiting(limit *storage.LimitedError) {
-	e.log.Info("run waits", "run", limit.Run, "for", limit)
-	for _, f := range e.observers {
-		f(Event{Run: limit.Run, Kind: PlaceAwaited, Name: limit.Reason(), Time: e.now()})
+	e.env.Log.Info("run waits", "run", limit.Run, "for", limit)
+	for _, f := range e.env.Observers {
+		f(driver.Event{Run: limit.Run, Kind: PlaceAwaited, Name: limit.Reason(), Time: e.now()})
 	}
 }

@@ -18,7 +18,7 @@ func WithMiddleware(wrap func(next atom.Body) atom.Body) Option {
 		if wrap == nil {
 			return errors.New("engine: the middleware is nil")
 		}
-		e.calls.Middleware = append(e.calls.Middleware, wrap)
+		e.env.Calls.Middleware = append(e.env.Calls.Middleware, wrap)
 		return nil
 	})
 }

@@ -4,21 +4,22 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 )
 
 // EventKind tells events apart.
-type EventKind uint8
+type EventKind = driver.EventKind
 
 // The kinds of events.
 const (
-	FlowChanged   EventKind = iota // the run's own state changed
-	AtomChanged                    // an atom's state changed
-	LanguageEvent                  // the flow's language wrote a line of its history
-	ProgressMade                   // an atom said how far it is
-	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
-	OthersAwaited                  // nothing is executed: the run waits for a token to be completed, or for a message
-	PlaceAwaited                   // the run waits for its place, see [storage.Limiter]; Name says by which limit
-	RunDetached                    // an atom began a run that it does not wait for; drive it at once if you want to, see [Engine.Detached]
+	FlowChanged   = driver.FlowChanged   // the run's own state changed
+	AtomChanged   = driver.AtomChanged   // an atom's state changed
+	LanguageEvent = driver.LanguageEvent // the flow's language wrote a line of its history
+	ProgressMade  = driver.ProgressMade  // an atom said how far it is
+	RevertDelayed = driver.RevertDelayed // an attempt to undo an atom failed, and another is made when it is due
+	OthersAwaited = driver.OthersAwaited // nothing is executed: the run waits for a token to be completed, or for a message
+	PlaceAwaited  = driver.PlaceAwaited  // the run waits for its place, see [storage.Limiter]; Name says by which limit
+	RunDetached   = driver.RunDetached   // an atom began a run that it does not wait for; drive it at once if you want to, see [Engine.Detached]
 )
 
 // An Event is what an observer is told. What it tells of is committed. What is
@@ -41,35 +42,4 @@ type Event struct {
 	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
 	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
 	Time     time.Time
-}
-
-// note keeps an event until what it tells of is committed.
-func (d *driver) note(ev Event) {
-	if !d.watched {
-		return
-	}
-	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.next.Now
-	ev.Result, ev.Details = d.secrets.Mask(ev.Path, ev.Result), d.secrets.Mask(ev.Path, ev.Details)
-	d.notes = append(d.notes, ev)
-}
-
-// announce passes on what was noted.
-func (d *driver) announce() {
-	debug := d.e.log.IsDebug()
-	for _, ev := range d.notes {
-		for _, f := range d.e.observers {
-			f(ev)
-		}
-		if debug && ev.Kind == ProgressMade {
-			d.e.log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
-		} else if debug && ev.Kind != LanguageEvent {
-			args := []any{"run", ev.Run, "from", ev.From, "to", ev.To}
-			if ev.Failure != nil {
-				args = append(args, "code", ev.Failure.Code)
-			}
-			d.e.log.Debug(ev.Path, args...)
-		}
-	}
-	clear(d.notes)
-	d.notes = d.notes[:0]
 }

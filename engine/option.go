@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -121,7 +122,7 @@ func WithStore(s storage.Store) Option {
 		if s == nil {
 			return errors.New("engine: the store is nil")
 		}
-		e.store = s
+		e.env.Store = s
 		return nil
 	})
 }
@@ -129,7 +130,7 @@ func WithStore(s storage.Store) Option {
 // WithTasks says where the nodes of growing flows find their tasks. Without it
 // they fail with [atom.CodeNoTask].
 func WithTasks(t Tasks) Option {
-	return option(func(e *Engine) error { e.tasks = t; return nil })
+	return option(func(e *Engine) error { e.env.Tasks = t; return nil })
 }
 
 // WithParallelism limits how many atoms of a run execute at once. With 1 they
@@ -139,7 +140,7 @@ func WithParallelism(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("engine: parallelism %d; want at least 1", n)
 		}
-		e.calls.Parallel = n
+		e.env.Calls.Parallel = n
 		return nil
 	})
 }
@@ -150,7 +151,7 @@ func WithCheckpoints(p Checkpoints) Option {
 		if p > NoHistory {
 			return fmt.Errorf("engine: checkpoints %d; want Step, Each or NoHistory", p)
 		}
-		e.policy = p
+		e.env.Each, e.env.Quiet = p == Each, p == NoHistory
 		return nil
 	})
 }
@@ -162,7 +163,7 @@ func WithLogger(l hclog.Logger) Option {
 		if l == nil {
 			return errors.New("engine: the logger is nil")
 		}
-		e.log = l
+		e.env.Log = l
 		return nil
 	})
 }
@@ -173,7 +174,7 @@ func WithSlog(l *slog.Logger) Option {
 		if l == nil {
 			return errors.New("engine: the logger is nil")
 		}
-		e.log = hcslog.Logger(l.Handler())
+		e.env.Log = hcslog.Logger(l.Handler())
 		return nil
 	})
 }
@@ -185,7 +186,7 @@ func WithObserver(f func(Event)) Option {
 		if f == nil {
 			return errors.New("engine: the observer is nil")
 		}
-		e.observers = append(e.observers, f)
+		e.env.Observers = append(e.env.Observers, func(ev driver.Event) { f(Event(ev)) })
 		return nil
 	})
 }

@@ -46,12 +46,12 @@ func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 	o := newOutbound()
 	defer o.all.Wait()
 	for {
-		changed, ended := e.store.Changed(), o.ended
+		changed, ended := e.env.Store.Changed(), o.ended
 		capacity, sent := o.look()
 		var out []storage.Outgoing
 		if capacity > 0 {
 			var err error
-			out, err = e.store.Outgoing(ctx, e.now(), capacity+len(sent))
+			out, err = e.env.Store.Outgoing(ctx, e.now(), capacity+len(sent))
 			switch {
 			case ctx.Err() != nil:
 				return nil
@@ -93,9 +93,9 @@ func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error
 func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
 	out.Attempts++
 	out.NotUntil = e.now().Add(sendTime)
-	if err := e.store.Unsent(ctx, out); err != nil {
+	if err := e.env.Store.Unsent(ctx, out); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // else another has sent it meanwhile
-			e.log.Error("the outbox cannot be written", "error", err)
+			e.env.Log.Error("the outbox cannot be written", "error", err)
 		}
 		return
 	}
@@ -104,15 +104,15 @@ func (e *Engine) sendOne(ctx context.Context, send Sender, out storage.Outgoing)
 	err := send.guarded(sending, out)
 	storing := context.WithoutCancel(ctx) // record the result even if the process is stopping
 	if err == nil {
-		err = e.store.Sent(storing, out.N)
+		err = e.env.Store.Sent(storing, out.N)
 	} else {
 		out.Error = clip.Text(strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD"), atom.MaxFailureText) // it may be a server's
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = e.now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
-		e.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)
-		err = e.store.Unsent(storing, out)
+		e.env.Log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)
+		err = e.env.Store.Unsent(storing, out)
 	}
 	if err != nil {
-		e.log.Error("cannot record send result; message will be sent again", "run", out.Run, "id", out.ID, "error", err)
+		e.env.Log.Error("cannot record send result; message will be sent again", "run", out.Run, "id", out.ID, "error", err)
 	}
 }

@@ -6,26 +6,23 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// releaseAfter releases the run after err stopped it, so that the next owner does
-// not have to wait. If the store does not answer, the process releases the run
-// later: otherwise it would own the run for as long as it lives.
-func (d *driver) releaseAfter(err error) {
-	if !d.owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
+// releaseAfter releases a run after err stopped its driver, so that the next owner does
+// not have to wait.
+func (e *Engine) releaseAfter(ctx context.Context, d *driver.Driver, err error) {
+	if !d.Owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
 		return // another process owns the run, a message arrived before it began, or a limit is reached
 	}
-	if err := d.e.releaseClaim(d.storing, d.claim); err != nil {
-		d.e.log.Debug("the run is released later", "run", d.claim.Run, "error", err)
-		d.e.left.put(d.claim)
-	}
+	host{e}.Release(context.WithoutCancel(ctx), d.Claim())
 }
 
 // releaseClaim releases a claim. The run is then due at once. Releasing a void claim
 // is not an error.
 func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
-	wakeups, _, err := e.store.Messages(ctx, claim.Run)
+	wakeups, _, err := e.env.Store.Messages(ctx, claim.Run)
 	if err == nil {
 		err = e.release(ctx, claim, wakeups, e.now())
 	}
@@ -38,10 +35,10 @@ func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
 // release releases a run until it is due. If a message has arrived since the wakeup
 // counter was read, the run is due at once.
 func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
-	err := e.store.Release(ctx, claim, wakeups, due)
+	err := e.env.Store.Release(ctx, claim, wakeups, due)
 	for errors.Is(err, storage.ErrNewMessages) {
-		if wakeups, _, err = e.store.Messages(ctx, claim.Run); err == nil {
-			err = e.store.Release(ctx, claim, wakeups, e.now())
+		if wakeups, _, err = e.env.Store.Messages(ctx, claim.Run); err == nil {
+			err = e.env.Store.Release(ctx, claim, wakeups, e.now())
 		}
 	}
 	return err

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
 )
 
 // Rerun lets Run drive a run that has ended. A run that was undone begins anew. A
@@ -34,25 +30,17 @@ var errNoAgain = errors.New("a run of a language does not begin anew; start anot
 // a live process owns it; and *[StoreError], which wraps [storage.ErrNotFound] when
 // there is no such run.
 func (e *Engine) Reset(ctx context.Context, id string) error {
-	d, snap, err := e.begun(ctx, id, e.store.Seize, nil)
+	d, snap, err := e.begun(ctx, id, e.env.Store.Seize, nil)
 	if err != nil {
 		return err
 	}
-	defer d.release()
+	defer d.Close()
 	err = states.CheckReset(snap.Run.State, states.FlowPending)
-	if err == nil && d.grows() {
+	if err == nil && d.Grows() {
 		err = errNoAgain
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.releaseUndriven(ctx, d.claim, snap))
+		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.releaseUndriven(ctx, d.Claim(), snap))
 	}
-	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil { //nolint:contextcheck // the driver has its own
-		return err
-	}
-	h := &d.next.Head
-	h.Outcome, h.Undo, h.Output, h.Failure = storage.Unfinished, storage.UndoNone, storage.Held{}, nil
-	h.Started, h.Ended, h.Hold = time.Time{}, time.Time{}, false
-	h.Release, h.Wakeups, d.next.Dirty = true, d.wakeups, true
-	h.Memory = atom.Null
-	return d.flush()
+	return d.Reset() //nolint:contextcheck // the driver has its own
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -52,18 +53,18 @@ func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption)
 	if err != nil {
 		return nil, err
 	}
-	d.release()
-	res := &Result{Run: *run, s: d.s}
-	return res, verdict(&res.Run, d.s.AllFailures())
+	d.Close()
+	res := &Result{Run: *run, s: d.Scheduler()}
+	return res, verdict(&res.Run, d.Scheduler().AllFailures())
 }
 
 // planAtoms returns the atoms of a run that are in its plan.
 func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (atoms []storage.Atom, err error) {
-	if grows(plan) { // its nodes, which may be very many, are not in the plan
-		atoms, err := e.store.AtomsAt(ctx, id, flow.GrowingPath)
+	if driver.Grows(plan) { // its nodes, which may be very many, are not in the plan
+		atoms, err := e.env.Store.AtomsAt(ctx, id, flow.GrowingPath)
 		return atoms, wrapStore(id, err)
 	}
-	for a, err := range storage.EachAtom(ctx, e.store, id, storage.AtomQuery{}) {
+	for a, err := range storage.EachAtom(ctx, e.env.Store, id, storage.AtomQuery{}) {
 		if err != nil {
 			return nil, wrapStore(id, err)
 		}
@@ -72,17 +73,6 @@ func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (ato
 		}
 	}
 	return atoms, nil
-}
-
-// result is what Run returns for a run it has driven to rest.
-func (d *driver) result(run storage.Run) (*Result, error) {
-	run.State, run.Outcome, run.Undo, run.Hold = d.next.Head.State, d.next.Head.Outcome, d.next.Head.Undo, d.next.Head.Hold
-	run.Output, run.Failure = d.next.Head.Output, d.next.Head.Failure
-	run.Started, run.Ended, run.Updated = d.next.Head.Started, d.next.Head.Ended, d.next.Head.Time
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = d.next.Head.Seq, d.next.Head.Entries, d.next.Head.Events, d.next.Head.Refs, d.undos, d.next.Head.Growth
-	run.Owner = ""
-	res := &Result{Run: run, s: d.s}
-	return res, verdict(&res.Run, d.over.Failures)
 }
 
 // verdict is the error that goes with a run's end.

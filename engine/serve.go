@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -66,11 +67,11 @@ func (s *serving) serve(ctx context.Context) error {
 	if s.server.sender != nil {
 		s.runs.Go(func() { s.send(beside) })
 	}
-	if s.e.memory.watch.Budget > 0 {
-		s.runs.Go(func() { s.e.memory.attend(beside) })
+	if s.e.env.Memory.Budget > 0 {
+		s.runs.Go(func() { s.e.env.Memory.Attend(beside) })
 	}
 	for {
-		changed := s.e.store.Changed()
+		changed := s.e.env.Store.Changed()
 		wait, err := s.look(ctx, driving)
 		if ctx.Err() != nil {
 			return nil
@@ -94,7 +95,7 @@ func (s *serving) serve(ctx context.Context) error {
 func (s *serving) send(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.e.Dispatch(ctx, s.server.sender); err != nil {
-			s.e.log.Error("the outbox cannot be read", "error", err)
+			s.e.env.Log.Error("the outbox cannot be read", "error", err)
 			t := time.NewTimer(pollInterval)
 			select {
 			case <-t.C:
@@ -122,7 +123,7 @@ func (s *serving) look(ctx, driving context.Context) (time.Duration, error) {
 		if free == 0 {
 			return 0, nil
 		}
-		if s.e.memory.exhausted(s.e.now()) {
+		if s.e.env.Memory.Exhausted(s.e.now()) {
 			s.releaseUndriven(free)
 			return pollInterval, nil
 		}
@@ -175,14 +176,14 @@ func (s *serving) others(ctx, driving context.Context, free int) (begun int, mor
 // store was asked last: while it says that nothing came, new runs are begun without. With
 // runsOnly they are loaded when they are taken over.
 func (s *serving) due(ctx context.Context, free int, runsOnly bool) ([]storage.Due, error) {
-	now, version, left := s.e.now(), s.e.store.Version(), s.left.Swap(false)
+	now, version, left := s.e.now(), s.e.env.Store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
 	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil
 	}
 	s.asked = time.Now()
 	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.server.offers, Limit: free, RunsOnly: runsOnly, Flow: s.server.flow}
-	due, next, err := s.e.store.Due(ctx, q)
+	due, next, err := s.e.env.Store.Due(ctx, q)
 	s.version, s.next = version, next
 	if len(due) == free { // there may be more
 		s.next = now
@@ -247,7 +248,7 @@ func (s *serving) leave(one *NewRun) {
 	version := s.busy[one.Run]
 	delete(s.busy, one.Run)
 	s.mu.Unlock()
-	if s.e.store.Version() != version {
+	if s.e.env.Store.Version() != version {
 		s.left.Store(true)
 		s.pollSoon()
 	} else if one.tried > 0 {
@@ -278,7 +279,7 @@ func (s *serving) drive(ctx, driving context.Context, due *NewRun) {
 	if _, ok := errors.AsType[*StoreError](err); ok {
 		pause = pollInterval
 	}
-	s.e.log.Error("a run cannot be driven", "run", due.Run, "error", err)
+	s.e.env.Log.Error("a run cannot be driven", "run", due.Run, "error", err)
 	t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile
 	defer t.Stop()
 	select {
@@ -334,12 +335,12 @@ func (s *serving) goOnWith(ctx context.Context, quiet <-chan struct{}, due *stor
 		return false, err
 	}
 	err = s.finish(ctx, quiet, d, due.Snapshot)
-	return d.owns(), err
+	return d.Owns(), err
 }
 
 // finish drives a run until it rests or does nothing but wait.
-func (s *serving) finish(ctx context.Context, quiet <-chan struct{}, d *driver, snap *storage.Snapshot) error {
-	d.unload, d.quiet, d.places = true, quiet, s.server.childSlots
+func (s *serving) finish(ctx context.Context, quiet <-chan struct{}, d *driver.Driver, snap *storage.Snapshot) error {
+	d.Mode.Unload, d.Mode.Quiet, d.Mode.Places = true, quiet, s.server.childSlots
 	_, err := s.e.finish(ctx, d, snap, toGoOn, nil)
 	return err
 }

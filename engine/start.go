@@ -2,16 +2,16 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // ErrWaiting is returned, with [Unload] and without a result, if a run only waits:
 // for a time, a message, or the completion of a token. The engine has released the
 // run, which then occupies only rows of the store until it is run again.
-var ErrWaiting = errors.New("engine: the run waits")
+var ErrWaiting = driver.ErrWaiting
 
 // Unload lets Run return [ErrWaiting] as soon as the run only waits, instead of
 // waiting with it.
@@ -33,7 +33,7 @@ func (e *Engine) Start(ctx context.Context, id string, opts ...RunOption) error 
 	b.run.Created = e.now()
 	b.run.Due = b.run.Created
 	b.run.Input = storage.Held{Data: b.whole}
-	return wrapStore(id, e.store.Create(ctx, b.run))
+	return wrapStore(id, e.env.Store.Create(ctx, b.run))
 }
 
 // A NewRun is a run that does not exist yet. Create one with [Engine.NewRun]. [Server.Serve]

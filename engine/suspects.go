@@ -69,7 +69,7 @@ func newTrials(now time.Time) *trials {
 
 // careful reports whether a process has died lately, as far as the store noticed.
 func (s *serving) careful(now time.Time) bool {
-	if n := s.e.store.Deaths(); n != s.trials.deaths {
+	if n := s.e.env.Store.Deaths(); n != s.trials.deaths {
 		s.trials.deaths, s.trials.death = n, now
 	}
 	return !s.trials.death.IsZero() && now.Sub(s.trials.death) < cautious
@@ -83,7 +83,7 @@ func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, t
 		return 0, open, nil
 	}
 	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.server.offers, Limit: s.server.slots, Suspects: true, RunsOnly: true, Flow: s.server.flow}
-	due, _, err := s.e.store.Due(ctx, q)
+	due, _, err := s.e.env.Store.Due(ctx, q)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
@@ -142,15 +142,15 @@ func (s *serving) lived(run *storage.Run, now time.Time) bool {
 // try drives a suspect that is on trial.
 func (s *serving) try(ctx context.Context, quiet <-chan struct{}, id string, trial time.Duration) error {
 	defer s.trials.end(id)
-	d, snap, err := s.e.begun(ctx, id, s.e.store.Try, nil)
+	d, snap, err := s.e.begun(ctx, id, s.e.env.Store.Try, nil)
 	if err != nil {
 		return err
 	}
 	lost, began := snap.Run.Lost, time.Now()
-	s.e.log.Warn("a run is on trial: processes died while they drove it", "run", id, "deaths", lost, "proof", snap.Run.Suspicion.Proof)
+	s.e.env.Log.Warn("a run is on trial: processes died while they drove it", "run", id, "deaths", lost, "proof", snap.Run.Suspicion.Proof)
 	passes := time.AfterFunc(trial-s.trials.before(id), func() {
-		if err := s.e.store.Acquit(context.WithoutCancel(ctx), d.claim); err != nil {
-			s.e.log.Debug("the trial of a run ends", "run", id, "error", err)
+		if err := s.e.env.Store.Acquit(context.WithoutCancel(ctx), d.Claim()); err != nil {
+			s.e.env.Log.Debug("the trial of a run ends", "run", id, "error", err)
 		}
 		s.trials.pass(id, lost)
 		s.pollSoon()
@@ -165,7 +165,7 @@ func (s *serving) try(ctx context.Context, quiet <-chan struct{}, id string, tri
 
 // takeOver drives a run that was taken over before anything of it is computed.
 func (s *serving) takeOver(ctx context.Context, quiet <-chan struct{}, id string) error {
-	d, snap, err := s.e.begun(ctx, id, s.e.store.Begin, nil)
+	d, snap, err := s.e.begun(ctx, id, s.e.env.Store.Begin, nil)
 	if err != nil {
 		return err
 	}
@@ -178,12 +178,12 @@ func (s *serving) createNext(ctx context.Context) (bool, error) {
 	fresh, err := s.server.source(ctx, 1)
 	for i := range fresh {
 		one := &fresh[i]
-		why := wrapStore(one.Run, s.e.store.Create(ctx, *one.Claim.New))
+		why := wrapStore(one.Run, s.e.env.Store.Create(ctx, *one.Claim.New))
 		if why != nil && one.Refused != nil {
 			why = one.Refused(ctx, why)
 		}
 		if why != nil {
-			s.e.log.Error("a run cannot be created", "run", one.Run, "error", why)
+			s.e.env.Log.Error("a run cannot be created", "run", one.Run, "error", why)
 		}
 	}
 	return len(fresh) > 0, err
@@ -263,8 +263,8 @@ func (e *Engine) setAside(ctx context.Context, run *storage.Run) error {
 		Message: fmt.Sprintf("the run kills the processes that drive it: %d died, the last of them (%v) before %s; processes without it live on",
 			run.Lost, s.By, s.Died.UTC().Format(time.RFC3339)),
 	}
-	e.log.Error("a run is set aside", "run", run.ID, "reason", why.Message)
-	err := holdUnowned(ctx, e.store, run.ID, why)
+	e.env.Log.Error("a run is set aside", "run", run.ID, "reason", why.Message)
+	err := holdUnowned(ctx, e.env.Store, run.ID, why)
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned || errors.Is(err, ErrRefused) {
 		return nil // it goes on, or has ended, after all
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -82,7 +83,7 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 				cp.Job = &storage.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}
 		}
-		cp.Taken = holds(snap.Messages)
+		cp.Taken = inbox.Holds(snap.Messages)
 		if run.Hold && run.State == cp.Head.State && len(cp.Taken) == 0 {
 			return nil, nil //nolint:nilnil // nothing is to be written
 		}
@@ -95,17 +96,6 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 		return err
 	}
 	return wrapStore(id, err)
-}
-
-// holds returns the numbers of the messages that want the run to be suspended.
-func holds(messages []storage.Message) []int64 {
-	var ns []int64
-	for i := range messages {
-		if messages[i].Kind == messageSuspend {
-			ns = append(ns, messages[i].N)
-		}
-	}
-	return ns
 }
 
 // WhileOwned waits as long as a live process owns the run, and returns the run's

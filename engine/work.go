@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -46,9 +47,6 @@ func (w *Work) Key() string {
 	return call.Key()
 }
 
-// anonymous stands in the store for a worker that gives no name.
-const anonymous = "?"
-
 // maxTaken is how often the same work is given to a worker whose lease then runs
 // out: what ends every worker that touches it is not given to all of them.
 const maxTaken = 10
@@ -74,7 +72,7 @@ func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*
 // [storage.ErrNotFound].
 func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*Work, error) {
 	if t.Worker == "" {
-		t.Worker = anonymous
+		t.Worker = driver.Anonymous
 	}
 	over := time.NewTimer(wait)
 	defer over.Stop()
@@ -145,7 +143,7 @@ func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work,
 		w.Input, w.Trace = a.Input.Data, run.Trace
 		return w, nil
 	}
-	var told handed
+	var told driver.RemoteWork
 	if err := tok.Work.Decode(&told); err != nil {
 		return nil, fmt.Errorf("%w: the work of token %q: %w", storage.ErrCorrupt, tok.ID, err)
 	}

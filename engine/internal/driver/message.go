@@ -1,9 +1,10 @@
-package engine
+package driver
 
 import (
 	"maps"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
@@ -15,10 +16,10 @@ import (
 const messageChild = "child"
 
 // readMessages reads the messages that arrived since the inbox was last read.
-func (d *driver) readMessages() error {
-	wakeups, messages, err := d.e.store.Messages(d.storing, d.claim.Run)
+func (d *Driver) readMessages() error {
+	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run)
 	if err != nil {
-		return d.storeError(err)
+		return storeError(d.claim.Run, err)
 	}
 	d.wakeups = wakeups
 	return d.follow(messages)
@@ -26,7 +27,7 @@ func (d *driver) readMessages() error {
 
 // follow applies the messages that were not looked at before. A message that no
 // atom waits for yet stays in the inbox.
-func (d *driver) follow(messages []storage.Message) error {
+func (d *Driver) follow(messages []storage.Message) error {
 	defer d.attend()()
 	for i := range messages {
 		l := &messages[i]
@@ -41,7 +42,7 @@ func (d *driver) follow(messages []storage.Message) error {
 	return nil
 }
 
-func (d *driver) see(n int64) {
+func (d *Driver) see(n int64) {
 	if d.seen == nil {
 		d.seen = map[int64]bool{}
 	}
@@ -50,15 +51,15 @@ func (d *driver) see(n int64) {
 
 // forgetTaken forgets the messages that the last commit took out of the inbox. Nothing
 // reads them again, and a run may receive any number of them.
-func (d *driver) forgetTaken() {
+func (d *Driver) forgetTaken() {
 	for _, n := range d.next.Taken {
 		delete(d.seen, n)
 	}
 }
 
 // open does what one message says.
-func (d *driver) open(l *storage.Message) error {
-	if o, ok := commandOf(l); ok {
+func (d *Driver) open(l *storage.Message) error {
+	if o, ok := inbox.CommandOf(l); ok {
 		so, tell, err := d.accept(&o, l.N)
 		if tell {
 			err = d.feed(scheduler.Event{Kind: scheduler.CommandReceived, OperatorCommand: &so})
@@ -85,7 +86,7 @@ func (d *driver) open(l *storage.Message) error {
 
 // workTaken counts from now on what counts from when a worker has taken the work of
 // an attempt, and tells that to a language whose node it is.
-func (d *driver) workTaken(l *storage.Message) error {
+func (d *Driver) workTaken(l *storage.Message) error {
 	e := d.external[l.Path]
 	if e == nil || e.token.ID != l.Name {
 		d.next.Take(l.N)
@@ -101,7 +102,7 @@ func (d *driver) workTaken(l *storage.Message) error {
 	}
 	cause := &flow.Cause{Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note, Attempt: int(e.node.Rec.Attempt), Result: l.Body}
 	var worker string
-	if err := l.Body.Decode(&worker); err == nil && worker == anonymous {
+	if err := l.Body.Decode(&worker); err == nil && worker == Anonymous {
 		cause.Result = atom.MustEncode("")
 	}
 	return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Node: e.node, Cause: cause})
@@ -109,8 +110,8 @@ func (d *driver) workTaken(l *storage.Message) error {
 
 // told passes on what the run was told by anyone: to the language of a growing
 // flow, or to the atom that waits for the signal.
-func (d *driver) told(l *storage.Message) error {
-	if d.grows() {
+func (d *Driver) told(l *storage.Message) error {
+	if d.Grows() {
 		if !d.s.Listens() {
 			d.unread = append(d.unread, *l)
 			return nil
@@ -131,7 +132,7 @@ func (d *driver) told(l *storage.Message) error {
 }
 
 // rereadMessages looks again at the messages that no atom waited for.
-func (d *driver) rereadMessages() error {
+func (d *Driver) rereadMessages() error {
 	if len(d.unread) == 0 {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (d *driver) rereadMessages() error {
 
 // settle decides, and lets atoms that have begun to wait find what had come for
 // them before.
-func (d *driver) settle() error {
+func (d *Driver) settle() error {
 	for {
 		d.awaited = false
 		if err := d.decide(); err != nil {
@@ -164,7 +165,7 @@ func (d *driver) settle() error {
 }
 
 // tell sends what a language wants others to know, with the next commit.
-func (d *driver) tell(cmd *scheduler.Command) {
+func (d *Driver) tell(cmd *scheduler.Command) {
 	d.next.Dirty = true
 	for _, m := range cmd.Messages {
 		d.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: d.keyFor(&m), Body: m.Body})
@@ -175,7 +176,7 @@ func (d *driver) tell(cmd *scheduler.Command) {
 }
 
 // label sets labels of the run, with the next commit.
-func (d *driver) label(cmd *scheduler.Command) {
+func (d *Driver) label(cmd *scheduler.Command) {
 	d.next.Dirty = true
 	if d.next.Labels == nil {
 		d.next.Labels = map[string]string{}
@@ -185,39 +186,39 @@ func (d *driver) label(cmd *scheduler.Command) {
 
 // keyFor returns the message's own key, or one that no other message has: it is
 // given once, and stored with the message.
-func (d *driver) keyFor(m *flow.Message) string {
+func (d *Driver) keyFor(m *flow.Message) string {
 	if m.Key != "" {
 		return m.Key
 	}
 	return newToken()
 }
 
-// firstCommand returns the command that a run must begin with, if one waits in its
+// FirstCommand returns the command that a run must begin with, if one waits in its
 // inbox, and the other messages. The command voids requests to suspend that came
 // before it.
-func (d *driver) firstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
+func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
 	var others []storage.Message // without those that were refused
 	for i := range messages {
-		o, ok := commandOf(&messages[i])
-		if !ok || o.kind == messageSuspend {
+		o, ok := inbox.CommandOf(&messages[i])
+		if !ok || o.Kind == inbox.Suspend {
 			others = append(others, messages[i])
 			continue
 		}
 		d.see(messages[i].N)
 		so, tell, err := d.accept(&o, messages[i].N)
 		if tell || err != nil {
-			return &so, append(d.lifted(others), messages[i+1:]...), err
+			return &so, append(d.WithoutHolds(others), messages[i+1:]...), err
 		}
 	}
 	return nil, others, nil
 }
 
-// lifted removes the requests to suspend the run from its inbox, and returns the
+// WithoutHolds removes the requests to suspend the run from its inbox, and returns the
 // other messages.
-func (d *driver) lifted(messages []storage.Message) []storage.Message {
+func (d *Driver) WithoutHolds(messages []storage.Message) []storage.Message {
 	var rest []storage.Message
 	for i := range messages {
-		if messages[i].Kind == messageSuspend {
+		if messages[i].Kind == inbox.Suspend {
 			d.next.Take(messages[i].N)
 		} else {
 			rest = append(rest, messages[i])

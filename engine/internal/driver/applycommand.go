@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"errors"
@@ -6,25 +6,26 @@ import (
 	"iter"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// refuse returns why the run, as it was loaded, does not allow a command.
-func (d *driver) refuse(o *Command) error {
-	if o.err != nil {
-		return o.err
+// Refuse returns why the run, as it was loaded, does not allow a command.
+func (d *Driver) Refuse(o *inbox.Command) error {
+	if o.Err != nil {
+		return o.Err
 	}
-	if o.kind == messageSuspend {
+	if o.Kind == inbox.Suspend {
 		return nil
 	}
-	so := o.of(0)
+	so := o.Operator(0)
 	err := d.s.Refuse(&so)
-	if err == nil && d.grows() && o.path != "" {
-		if o.kind == messageRevertTo {
-			err = d.onStack(o.path)
+	if err == nil && d.Grows() && o.Path != "" {
+		if o.Kind == inbox.RevertTo {
+			err = d.onStack(o.Path)
 		} else {
-			err = d.onTop(o.path)
+			err = d.onTop(o.Path)
 		}
 	}
 	if err == nil || notOfRun(err) {
@@ -41,7 +42,7 @@ func notOfRun(err error) bool {
 }
 
 // onStack returns an error unless the path is one of those that can be undone.
-func (d *driver) onStack(path string) error {
+func (d *Driver) onStack(path string) error {
 	for u, err := range d.undoStack(0) {
 		if err != nil || u.Path == path {
 			return err
@@ -51,7 +52,7 @@ func (d *driver) onStack(path string) error {
 }
 
 // onTop returns an error unless the path is the one that is to be undone next.
-func (d *driver) onTop(path string) error {
+func (d *Driver) onTop(path string) error {
 	for u, err := range d.undoStack(0) {
 		if err != nil || u.Path == path {
 			return err
@@ -63,10 +64,10 @@ func (d *driver) onTop(path string) error {
 
 // undoStack reads the stored undo stack from below an entry on, or with 0 from the top, down.
 // It ends with the process, under ErrStopped.
-func (d *driver) undoStack(below int64) iter.Seq2[storage.Undo, error] {
+func (d *Driver) undoStack(below int64) iter.Seq2[storage.Undo, error] {
 	return func(yield func(storage.Undo, error) bool) {
-		for u, err := range storage.EachUndo(d.ctx, d.e.store, d.claim.Run, below) {
-			if err = wrapStore(d.claim.Run, err); d.ctx.Err() != nil {
+		for u, err := range storage.EachUndo(d.ctx, d.env.Store, d.claim.Run, below) {
+			if err = storeError(d.claim.Run, err); d.ctx.Err() != nil {
 				err = ErrStopped
 			}
 			if !yield(u, err) || err != nil {
@@ -76,65 +77,31 @@ func (d *driver) undoStack(below int64) iter.Seq2[storage.Undo, error] {
 	}
 }
 
-// of returns the command in the form that the scheduler takes.
-func (o *Command) of(n int64) scheduler.OperatorCommand {
-	so := scheduler.OperatorCommand{N: n, Path: o.path, Why: o.why}
-	switch o.kind {
-	case messageCancel:
-		so.Kind, so.Undo = scheduler.Stop, o.body.Undo
-	case messageRevertTo:
-		so.Kind, so.Hold, so.Keep = scheduler.Rewind, true, true
-	case messageRetry:
-		so.Kind = scheduler.Rewind
-	case messageRetryRevert:
-		so.Kind = scheduler.RetryRevert
-	case messageSkip:
-		so.Kind = scheduler.Skip
-	}
-	if so.Why == nil {
-		so.Why = cancelled("")
-	}
-	return so
-}
-
-// commandOf returns the command that a message carries. It returns false if the
-// message is not a command.
-func commandOf(l *storage.Message) (o Command, ok bool) {
-	switch l.Kind {
-	case messageSuspend, messageCancel, messageRevertTo, messageRetry, messageRetryRevert, messageSkip:
-		o = Command{kind: l.Kind, path: l.Path, why: l.Failure}
-		o.err = l.Body.Decode(&o.body)
-		return o, true
-	default:
-		return o, false
-	}
-}
-
 // accept returns the command for the scheduler, and whether the scheduler must
 // apply it. If the run does not allow the command, accept drops it.
-func (d *driver) accept(o *Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
-	if err := d.refuse(o); err != nil {
+func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
+	if err := d.Refuse(o); err != nil {
 		if notOfRun(err) {
 			return so, false, err
 		}
-		d.e.log.Warn("command refused", "run", d.claim.Run, "command", o.kind, "error", err)
+		d.env.Log.Warn("command refused", "run", d.claim.Run, "command", o.Kind, "error", err)
 		d.next.Take(n)
 		return so, false, nil
 	}
-	d.e.log.Info("command received", "run", d.claim.Run, "command", o.kind, "atom", o.path)
-	if o.kind == messageSuspend {
+	d.env.Log.Info("command received", "run", d.claim.Run, "command", o.Kind, "atom", o.Path)
+	if o.Kind == inbox.Suspend {
 		d.next.Take(n)
 		d.quit = true
 		return so, false, nil
 	}
-	if len(o.body.Input) > 0 {
-		err = d.replaceInput(o.body.Input)
+	if len(o.Input) > 0 {
+		err = d.replaceInput(o.Input)
 	}
-	return o.of(n), err == nil, err
+	return o.Operator(n), err == nil, err
 }
 
 // recordOutcome adds the run's pending outcome and failure to the next commit.
-func (d *driver) recordOutcome(cmd *scheduler.Command) {
+func (d *Driver) recordOutcome(cmd *scheduler.Command) {
 	d.next.Head.Outcome = outcomes[cmd.PendingOutcome]
 	d.next.Head.Failure, d.next.Dirty = nil, true
 	if len(cmd.Failures) > 0 {
@@ -166,10 +133,10 @@ func pendingOf(run *storage.Run) (scheduler.PendingOutcome, *atom.Failure) {
 }
 
 // replaceInput gives the run other values of some of its inputs.
-func (d *driver) replaceInput(changed map[string]atom.Value) error {
+func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 	whole, err := d.s.SetInput(changed)
 	if err != nil {
-		return d.storeError(err)
+		return storeError(d.claim.Run, err)
 	}
 	held := d.next.Hold(whole)
 	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"time"
@@ -25,21 +25,21 @@ type stretch struct {
 
 // yields reports whether what the run computes is to wait. A run that is not in the
 // store yet, where nobody could find it, gets there first.
-func (d *driver) yields() bool {
-	return d.attending || (d.wanted() || !d.owns()) && d.next.Now.Sub(d.since) >= d.patience
+func (d *Driver) yields() bool {
+	return d.attending || (d.wanted() || !d.Owns()) && d.next.Now.Sub(d.since) >= d.patience
 }
 
 // wanted reports whether there is something to look at.
-func (d *driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.timers.pass(d.next.Now) }
+func (d *Driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.timers.pass(d.next.Now) }
 
 // interrupts is asked by languages that take long whether their answer is still wanted.
-func (d *driver) interrupts() bool {
+func (d *Driver) interrupts() bool {
 	if d.interrupted || !d.answers.pause() { // who ignores it does not use the driver any more
 		return true
 	}
 	defer d.answers.resume()
-	if d.wanted() || !d.owns() || len(d.timers.heap.list) > 0 {
-		d.next.Now = d.e.now()
+	if d.wanted() || !d.Owns() || len(d.timers.heap.list) > 0 {
+		d.next.Now = time.Now()
 		d.interrupted = d.yields()
 	}
 	return d.interrupted
@@ -47,7 +47,7 @@ func (d *driver) interrupts() bool {
 
 // answered reports whether an answer is to be taken. One that was interrupted is not: the
 // next may take twice as long, so that it is made at last.
-func (d *driver) answered() bool {
+func (d *Driver) answered() bool {
 	if d.interrupted {
 		d.interrupted = false
 		d.patience *= 2
@@ -58,14 +58,14 @@ func (d *driver) answered() bool {
 }
 
 // later postpones the question that is out.
-func (d *driver) later() scheduler.Event {
+func (d *Driver) later() scheduler.Event {
 	d.left = true
 	return scheduler.Event{Kind: scheduler.Later}
 }
 
 // attend lets no question be answered until the returned function is called: what
 // several messages say is looked at before anything follows from the first of them.
-func (d *driver) attend() (done func()) {
+func (d *Driver) attend() (done func()) {
 	d.attending = true
 	return func() { d.attending = false }
 }

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"context"
@@ -15,17 +15,18 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A driver drives one run. All of it belongs to the goroutine
-// that called Run; a lone call is made on it, too, and others by the call pool.
-type driver struct {
-	e    *Engine
+// A Driver drives one run. All of it belongs to the goroutine that drives; a lone call is
+// made on it, too, and others by the executor.
+type Driver struct {
+	env *Env
+	// Mode may be set until Live is called.
+	Mode Mode
 	plan *flow.Plan
 	s    *scheduler.Scheduler
 	ctx  context.Context // of Run: when it ends, the process wants to stop
 	// storing is the context of the store's own work: that is not given up half
 	// way because the process is to stop.
 	storing context.Context
-	quiet   <-chan struct{} // closed when nothing more is to be begun, and the process stops when all has ended; may be nil
 	tasks   Tasks
 	claim   storage.Claim
 	about   flow.Run
@@ -45,11 +46,9 @@ type driver struct {
 	look       atomic.Bool                   // something wants to be looked at
 	mail       atomic.Bool                   // messages have come
 	doubted    atomic.Bool                   // another process may have taken the run over
-	evictions  int64                         // how often the store's owner had been, before the run was begun
 	wake       chan struct{}                 // calls who drives
 	handoff    chan struct{}                 // calls who watches
 	rest       chan stopped                  // how the driving ended
-	rounds     int64                         // of the inbox watcher before the run was begun
 	wakeups    int64                         // as last looked at
 	seen       map[int64]bool                // messages that were looked at and are in the inbox still
 	unread     []storage.Message             // those of them that no atom waited for yet
@@ -63,13 +62,9 @@ type driver struct {
 	barren     *atom.Failure                 // the limit that keeps the run from creating another one
 	trace      string                        // traceparent of the caller that began it
 	job        string                        // id of the job that the run was created for
-	created    time.Time                     // when the run was
 	children   map[string]*scheduler.Node    // which node a run is of that is waited for, or being undone
 	childRuns  []childRun                    // runs to be driven with this one, once that is committed
 	childSlots sync.WaitGroup
-	places     chan struct{}     // for them
-	slot       *slot             // taken while the run does something; nil when it needs none
-	unload     bool              // release the run when it only waits
 	feeding    bool              // the scheduler's commands are being done
 	handOvers  []handOver        // calls that workers make, and that the scheduler is not told of yet
 	ended      []scheduler.Event // of calls made on this goroutine
@@ -78,29 +73,27 @@ type driver struct {
 	found      []storage.TimerRow // timers the run was loaded with
 	over       *scheduler.Command
 	phase      states.Engine
-	suspend    <-chan struct{}          // closed when the run is to come to rest; nil once that was seen
-	quit       bool                     // the run is to come to rest
-	aside      *atom.Failure            // why no process may resume the run before an operator decides; may be nil
-	progressed bool                     // the last events led to commands
-	stretch                             // of deciding
-	answers    answers                  // of user code
-	urgent     bool                     // an answer was given up because something was wanted of the run
-	due        atomic.Int64             // when the run is to be over, in Unix nanoseconds; 0 for never
-	expiry     *time.Timer              // calls who drives, and who watches, then
-	interrupt  func() bool              // is interrupts
-	whole      bool                     // the commands being done are to be committed together
-	unwatch    func() bool              // stop waiting for ctx to end
-	yield      func(states.Engine) bool // told of the phases by Steps; false: come to rest
+	suspend    <-chan struct{} // closed when the run is to come to rest; nil once that was seen
+	quit       bool            // the run is to come to rest
+	aside      *atom.Failure   // why no process may resume the run before an operator decides; may be nil
+	progressed bool            // the last events led to commands
+	stretch                    // of deciding
+	answers    answers         // of user code
+	due        atomic.Int64    // when the run is to be over, in Unix nanoseconds; 0 for never
+	expiry     *time.Timer     // calls who drives, and who watches, then
+	interrupt  func() bool     // is interrupts
+	whole      bool            // the commands being done are to be committed together
+	unwatch    func() bool     // stop waiting for ctx to end
 }
 
 // start takes the run up and drives it to rest.
-func (d *driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
+func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.enter(states.EngineResuming)
 	d.stale = true
 	if err := d.rejoin(); err != nil {
 		return err
 	}
-	if d.since = d.e.now(); d.urgent {
+	if d.since = time.Now(); d.Mode.Urgent {
 		d.since = time.Time{} // what is wanted comes before the next answer
 	}
 	if len(rest) > 0 {
@@ -123,7 +116,7 @@ func (d *driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 
 // loop runs until the run has come to rest, the process is to stop, or the
 // store fails. Its phases are those of TaskFlow's engine.
-func (d *driver) loop() error {
+func (d *Driver) loop() error {
 	for d.phase != states.EngineGameOver {
 		var err error
 		switch d.phase {
@@ -163,7 +156,7 @@ func (d *driver) loop() error {
 }
 
 // nextPhase returns the phase that follows on resuming and on analyzing.
-func (d *driver) nextPhase() states.Engine {
+func (d *Driver) nextPhase() states.Engine {
 	switch {
 	case d.phase == states.EngineResuming || d.calls.Queued() > 0:
 		return states.EngineScheduling
@@ -180,20 +173,20 @@ var ends = map[states.Flow]states.Engine{
 }
 
 // enter changes the phase, as its table allows.
-func (d *driver) enter(to states.Engine) {
+func (d *Driver) enter(to states.Engine) {
 	if err := states.Check(d.phase, to); err != nil {
 		panic(err) // a defect of this file
 	}
 	d.phase = to
-	if d.yield != nil && !d.yield(to) {
-		d.yield, d.quit = nil, true
+	if d.Mode.Yield != nil && !d.Mode.Yield(to) {
+		d.Mode.Yield, d.quit = nil, true
 	}
 }
 
 // analyze processes the calls that have ended and decides what follows. A request
 // to suspend comes first. Calls that ended before the driver saw the request then
 // begin nothing new.
-func (d *driver) analyze() error {
+func (d *Driver) analyze() error {
 	d.look.Store(false)
 	d.stale = true
 	d.tick()
@@ -229,7 +222,7 @@ func (d *driver) analyze() error {
 // applySuspendRequest passes a request to suspend on to the scheduler. The request may come
 // between any two of the scheduler's commands. The remaining commands stay as they
 // are.
-func (d *driver) applySuspendRequest() error {
+func (d *Driver) applySuspendRequest() error {
 	if isClosed(d.suspend) {
 		d.suspend, d.quit = nil, true
 	}
@@ -248,15 +241,15 @@ func (d *driver) applySuspendRequest() error {
 
 // tick brings now up to date, if time may have passed. What is decided on in one
 // go happens at one time.
-func (d *driver) tick() {
+func (d *Driver) tick() {
 	if d.stale {
-		d.next.Now, d.stale = d.e.now(), false
+		d.next.Now, d.stale = time.Now(), false
 	}
 }
 
 // decide lets the scheduler decide until there is nothing left to decide on, or
 // something else wants to be looked at.
-func (d *driver) decide() error {
+func (d *Driver) decide() error {
 	d.left = false
 	for d.progressed = true; d.progressed && d.over == nil && !d.left; {
 		if d.next.Full() {

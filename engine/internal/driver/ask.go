@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 )
 
 // askRetry asks a retry's controller what the failure it was charged means.
-func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
+func (d *Driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	a := d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
 	if cmd.Missing != nil {
@@ -37,7 +37,7 @@ func (d *driver) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error
 
 // nextTry asks a retry's controller for the value of the next try, or lets it
 // undo what it did.
-func (d *driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
+func (d *Driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	a := d.plan.Atoms[c.Atom]
 	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: c.About.Revert, Failure: c.Missing}
 	if c.Missing != nil {
@@ -65,18 +65,18 @@ func (d *driver) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 }
 
 // tries returns what a retry's controller is asked about. It returns a *StoreError.
-func (d *driver) tries(a int32, newest *atom.History) (atom.History, error) {
+func (d *Driver) tries(a int32, newest *atom.History) (atom.History, error) {
 	return d.next.Tries(a, newest, func(path string) (atom.History, error) {
-		h, err := d.e.store.Tries(d.storing, d.claim.Run, path)
+		h, err := d.env.Store.Tries(d.storing, d.claim.Run, path)
 		if err != nil {
-			return h, d.storeError(err)
+			return h, storeError(d.claim.Run, err)
 		}
 		return h, nil
 	})
 }
 
 // askDeciders asks all deciders that speak about an atom.
-func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
+func (d *Driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 	a := &d.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Voted}
 	defer executor.Guard(a.Name(), &ev.Failure)
@@ -117,7 +117,7 @@ func (d *driver) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 }
 
 // askLanguage asks the language of a growing flow what comes next.
-func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err error) {
+func (d *Driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	failpoint.Hit("engine.growth")
 	ev = scheduler.Event{Kind: scheduler.Grown}
 	var broke *atom.Failure
@@ -133,7 +133,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 	defer executor.Guard(cmd.Scope.Path, &broke)
 	ask := &flow.Ask{
 		Run: &d.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: d.next.Now, Event: d.next.Head.Events + 1, Quiet: d.e.policy == NoHistory && !d.watched, Random: rand.Uint64, Token: newToken,
+		Cause: *cmd.Cause, Now: d.next.Now, Event: d.next.Head.Events + 1, Quiet: d.env.Quiet && !d.watched, Random: rand.Uint64, Token: newToken,
 		Interrupted: d.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
@@ -183,7 +183,7 @@ func (d *driver) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err er
 // named returns the failure of an answer that adds a node by the name of one that was
 // done and can still be undone: the record of that one would be lost, and so its undo. A
 // language of Ebb's own numbers its nodes, so that nothing is read for it.
-func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
+func (d *Driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
 	if _, numbers := d.language().(flow.Numbering); numbers {
 		return nil, nil //nolint:nilnil // nothing is wrong
 	}
@@ -195,15 +195,15 @@ func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure
 		a, ok := d.next.Gathered(path)
 		if !ok {
 			var err error
-			if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+			if a, err = d.env.Store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 				continue
 			} else if err != nil {
-				return nil, d.storeError(err)
+				return nil, storeError(d.claim.Run, err)
 			}
 		}
 		l, err := d.next.Loaded(&a)
 		if err != nil {
-			return nil, d.storeError(err)
+			return nil, storeError(d.claim.Run, err)
 		}
 		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.State != states.TaskReverted {
 			return &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: fmt.Sprintf(
@@ -214,14 +214,14 @@ func (d *driver) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure
 }
 
 // recall tells what became of a node, as it is kept or about to be.
-func (d *driver) recall(path string) (flow.Past, bool, error) {
+func (d *Driver) recall(path string) (flow.Past, bool, error) {
 	a, ok := d.next.Gathered(path)
 	if !ok {
 		var err error
-		if a, err = d.e.store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
+		if a, err = d.env.Store.Atom(d.storing, d.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 			return flow.Past{}, false, nil
 		} else if err != nil {
-			return flow.Past{}, false, d.storeError(err)
+			return flow.Past{}, false, storeError(d.claim.Run, err)
 		}
 	}
 	past := flow.Past{
@@ -233,10 +233,10 @@ func (d *driver) recall(path string) (flow.Past, bool, error) {
 	return past, true, nil
 }
 
-func (d *driver) language() flow.Language { return d.plan.Atoms[0].Language }
+func (d *Driver) language() flow.Language { return d.plan.Atoms[0].Language }
 
 // askUndo lets a call ask what the task that undoes a node is to be given.
-func (d *driver) askUndo(cmd *scheduler.Command, c *executor.Call) {
+func (d *Driver) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := d.about, cmd.Node.Spec
 	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: d.next.Now, Interrupted: c.Unwanted}
 	language := d.language()

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"crypto/rand"
@@ -34,7 +34,7 @@ var nobodys = timerKey{atom: -1}
 
 // openToken gives the attempt that a command begins its token. One that is begun
 // again, because its process died, keeps what it had.
-func (d *driver) openToken(cmd *scheduler.Command) *external {
+func (d *Driver) openToken(cmd *scheduler.Command) *external {
 	var limit time.Duration
 	var e *external // made only for an attempt that has a token or a signal, as most have none
 	if n := cmd.Node; n != nil {
@@ -75,7 +75,7 @@ func (d *driver) openToken(cmd *scheduler.Command) *external {
 }
 
 // waitFor lets an attempt be waited for from now on.
-func (d *driver) waitFor(e *external, path string, limit time.Duration) {
+func (d *Driver) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
 	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.next.Now, d.next.Now
 	if limit > 0 {
@@ -94,7 +94,7 @@ func queueOf(n *scheduler.Node) string {
 }
 
 // watchToken sets the timer for when the first of the token's limits passes.
-func (d *driver) watchToken(e *external) {
+func (d *Driver) watchToken(e *external) {
 	if e.timerKey == nobodys {
 		return
 	}
@@ -112,7 +112,7 @@ func (d *driver) watchToken(e *external) {
 func (e *external) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
 
 // closeToken lets nobody end the attempt from elsewhere any more.
-func (d *driver) closeToken(path string, used bool) {
+func (d *Driver) closeToken(path string, used bool) {
 	e := d.external[path]
 	if e == nil {
 		return
@@ -133,7 +133,7 @@ func (d *driver) closeToken(path string, used bool) {
 // expire fails an attempt whose time is up. One that has a token is failed as
 // anybody else would: by a message; nothing is done when somebody was faster, or has
 // taken it or was heard of meanwhile.
-func (d *driver) expire(k timerKey) error {
+func (d *Driver) expire(k timerKey) error {
 	path := k.path(d)
 	e := d.external[path]
 	if e == nil {
@@ -161,11 +161,11 @@ func (d *driver) expire(k timerKey) error {
 		if take == 0 {
 			take = storage.Untaken
 		}
-		_, err := d.e.store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
+		_, err := d.env.Store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
 		switch {
 		case errors.Is(err, storage.ErrTaken):
 		case err != nil && !errors.Is(err, storage.ErrGone):
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		default:
 			return d.readMessages()
 		}
@@ -173,10 +173,10 @@ func (d *driver) expire(k timerKey) error {
 }
 
 // lookAt reads the token of an attempt anew.
-func (d *driver) lookAt(e *external) error {
-	t, err := d.e.store.Token(d.storing, e.token.ID)
+func (d *Driver) lookAt(e *external) error {
+	t, err := d.env.Store.Token(d.storing, e.token.ID)
 	if err != nil {
-		return d.storeError(err)
+		return storeError(d.claim.Run, err)
 	}
 	e.token = seen(&t)
 	return nil
@@ -207,7 +207,7 @@ func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 
 // loadTokens takes up the tokens that are open, or were used: then a message says
 // so.
-func (d *driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
+func (d *Driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
 	for i := range snap.Tokens {
 		d.loadToken(&snap.Tokens[i], targets)
 	}
@@ -219,9 +219,9 @@ func (d *driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey)
 	}
 }
 
-func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
+func (d *Driver) loadToken(t *storage.Token, targets map[string]timerKey) {
 	k, ok := targets[t.Path]
-	if i := d.plan.Index(t.Path); !ok && i >= 0 && !d.grows() {
+	if i := d.plan.Index(t.Path); !ok && i >= 0 && !d.Grows() {
 		k = timerKey{atom: i}
 	} else if !ok {
 		k = nobodys
@@ -234,7 +234,7 @@ func (d *driver) loadToken(t *storage.Token, targets map[string]timerKey) {
 }
 
 // loadSignals takes up the atoms that a signal ends, and nobody else.
-func (d *driver) loadSignals() {
+func (d *Driver) loadSignals() {
 	for i := range d.plan.Atoms {
 		a := &d.plan.Atoms[i]
 		if name := a.Name(); a.Signal() != "" && d.s.Record(int32(i)).Awaits() && d.external[name] == nil {
@@ -245,7 +245,7 @@ func (d *driver) loadSignals() {
 
 // callEnded takes in the end of a call. When the attempt was ended from elsewhere
 // meanwhile, that counts. A call of a task that others are to end is not its end.
-func (d *driver) callEnded(ev scheduler.Event) error {
+func (d *Driver) callEnded(ev scheduler.Event) error {
 	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
 		return nil // it is not waited for any more
 	}
@@ -272,7 +272,7 @@ func (d *driver) callEnded(ev scheduler.Event) error {
 
 // endOf returns the event that a message is which ends the attempt. A result that
 // the task cannot have fails it.
-func (d *driver) endOf(e *external, l *storage.Message) scheduler.Event {
+func (d *Driver) endOf(e *external, l *storage.Message) scheduler.Event {
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
 	if ev.Failure != nil {
 		return ev
@@ -293,7 +293,7 @@ func (d *driver) endOf(e *external, l *storage.Message) scheduler.Event {
 
 // endExternal ends the attempt that a message is for. It reports false when
 // there is none, and the message may stay.
-func (d *driver) endExternal(e *external, l *storage.Message) (bool, error) {
+func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	if !d.awaits(e) {
 		if e.early != nil {
 			return false, nil
@@ -313,7 +313,7 @@ func (d *driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	return true, d.feed(ev)
 }
 
-func (d *driver) awaits(e *external) bool {
+func (d *Driver) awaits(e *external) bool {
 	switch {
 	case e.revert:
 		return true

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"encoding/json"
@@ -12,8 +12,11 @@ import (
 // A call that is work for workers, see [atom.Queued], is not made: it has a token
 // in a queue, which is stored with its begin. Forth and back it is the same.
 
-// handed is what is kept of such a call for the worker that takes it.
-type handed struct {
+// Anonymous stands in the store for a worker that gives no name.
+const Anonymous = "?"
+
+// RemoteWork is what is kept of such a call for the worker that takes it.
+type RemoteWork struct {
 	Input    json.RawMessage `json:"input"`
 	Revert   bool            `json:"revert,omitempty"`
 	Outcome  string          `json:"outcome,omitempty"` // of what is undone
@@ -34,7 +37,7 @@ type handOver struct {
 // dispatchRemote leaves a call to workers. It returns false if the call cannot be
 // left to workers: making the call then reports why. If a process died and the call
 // is begun again, the call stays in its queue or with its worker.
-func (d *driver) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
+func (d *Driver) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
 	path := c.About.Path
 	e := d.external[path]
 	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
@@ -56,7 +59,7 @@ func (d *driver) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
 }
 
 // openWork puts a call into the queue of its kind of work.
-func (d *driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *external {
+func (d *Driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *external {
 	e := &external{timerKey: keyOf(cmd), revert: c.About.Revert}
 	limit := c.Timeout
 	t := &e.token
@@ -85,7 +88,7 @@ func (d *driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Va
 
 // workOf returns what the worker is told; a call of which that is too much cannot be
 // made.
-func (d *driver) workOf(c *executor.Call) atom.Value {
+func (d *Driver) workOf(c *executor.Call) atom.Value {
 	if err := c.Evaluate(); err != nil {
 		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, err)
 		return nil
@@ -94,7 +97,7 @@ func (d *driver) workOf(c *executor.Call) atom.Value {
 	if in == nil {
 		in = c.Values.Object()
 	}
-	told := handed{Input: in.JSON(), Revert: c.About.Revert, Trace: c.About.Trace}
+	told := RemoteWork{Input: in.JSON(), Revert: c.About.Revert, Trace: c.About.Trace}
 	if c.About.Revert {
 		did := &c.Detail.Outcome
 		told.Outcome, told.Failures = did.String(), did.Failures()
@@ -117,7 +120,7 @@ func (d *driver) workOf(c *executor.Call) atom.Value {
 
 // handOver tells the scheduler which calls workers make now. If a call was ended
 // before the scheduler knew that, handOver ends it.
-func (d *driver) handOver() error {
+func (d *Driver) handOver() error {
 	for len(d.handOvers) > 0 {
 		h := d.handOvers[0]
 		d.handOvers = d.handOvers[1:]

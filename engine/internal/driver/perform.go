@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ import (
 
 // feed gives an event to the scheduler and does what it asks for, until it asks
 // for nothing more.
-func (d *driver) feed(ev scheduler.Event) error {
+func (d *Driver) feed(ev scheduler.Event) error {
 	if err := d.broken.Load(); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (d *driver) feed(ev scheduler.Event) error {
 		again = false
 		cmds := d.s.Step(ev)
 		d.progressed = d.progressed || len(cmds) > 0
-		d.whole = d.grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
+		d.whole = d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
 			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
 		for i := range cmds {
 			if d.whole && asks(cmds[i].Op) {
@@ -55,13 +55,13 @@ func (d *driver) feed(ev scheduler.Event) error {
 
 // endWhole ends what must be committed as a whole also under Each: in a growing
 // flow an event is kept with all that followed from it, or not at all.
-func (d *driver) endWhole() error {
+func (d *Driver) endWhole() error {
 	if !d.whole {
 		return nil
 	}
 	d.whole = false
 	err := d.flushEach()
-	if err == nil && d.e.policy == Each {
+	if err == nil && d.env.Each {
 		err = d.launch()
 	}
 	return err
@@ -78,7 +78,7 @@ func asks(op scheduler.Op) bool {
 }
 
 // do carries out one command. For one that asks it returns the answer.
-func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
+func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
 	switch cmd.Op {
 	case scheduler.Write, scheduler.Notify, scheduler.FlowState:
 		return answer, false, d.keep(cmd)
@@ -127,7 +127,7 @@ func (d *driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 }
 
 // take does what only changes what the next commit holds, or what is waited for.
-func (d *driver) take(cmd *scheduler.Command) {
+func (d *Driver) take(cmd *scheduler.Command) {
 	switch cmd.Op {
 	case scheduler.Wait:
 		d.setTimer(cmd)
@@ -159,7 +159,7 @@ func (d *driver) take(cmd *scheduler.Command) {
 }
 
 // begin begins an attempt: a call, or what is ended elsewhere.
-func (d *driver) begin(cmd *scheduler.Command) error {
+func (d *Driver) begin(cmd *scheduler.Command) error {
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
 	case cmd.Op == scheduler.Await:
@@ -181,7 +181,7 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 		}
 	}
 	d.calls.Queue(c)
-	if d.e.policy != Each || d.whole {
+	if !d.env.Each || d.whole {
 		return nil
 	}
 	if err := d.flush(); err != nil {
@@ -191,7 +191,7 @@ func (d *driver) begin(cmd *scheduler.Command) error {
 }
 
 // end ends an attempt that is not wanted any more.
-func (d *driver) end(cmd *scheduler.Command) error {
+func (d *Driver) end(cmd *scheduler.Command) error {
 	switch {
 	case cmd.Op == scheduler.Cancel:
 		d.cancel(cmd)
@@ -205,7 +205,7 @@ func (d *driver) end(cmd *scheduler.Command) error {
 }
 
 // commitIfFull commits a checkpoint that has grown large.
-func (d *driver) commitIfFull() error {
+func (d *Driver) commitIfFull() error {
 	if !d.next.Full() {
 		return nil
 	}

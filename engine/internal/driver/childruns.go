@@ -1,27 +1,40 @@
-package engine
+package driver
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
+// ChildID returns the id of the run that an attempt of a node begins.
+func ChildID(run, path string, attempt int, child *flow.Child) string {
+	if child.ID != "" {
+		return child.ID
+	}
+	id := run + "/" + path
+	if attempt > 1 {
+		id += "@" + strconv.Itoa(attempt)
+	}
+	return id
+}
+
 // childOf returns the id of the run that a node's present attempt begins.
-func (d *driver) childOf(n *scheduler.Node) string {
-	return childID(d.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
+func (d *Driver) childOf(n *scheduler.Node) string {
+	return ChildID(d.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
 }
 
 // spawn begins the run of a node, in the commit that begins the node.
-func (d *driver) spawn(n *scheduler.Node) error {
+func (d *Driver) spawn(n *scheduler.Node) error {
 	id, child := d.childOf(n), n.Spec.Child
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
-	_, err := d.e.store.Run(d.storing, id)
+	_, err := d.env.Store.Run(d.storing, id)
 	if err == nil || id == d.claim.Run { // which may be about to be made
 		ev.Failure = &atom.Failure{
 			Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeRunExists,
@@ -30,7 +43,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		d.ended = append(d.ended, ev)
 		return nil
 	} else if !errors.Is(err, storage.ErrNotFound) {
-		return d.storeError(err)
+		return storeError(d.claim.Run, err)
 	}
 	input := n.Spec.Input
 	if child.Input != nil {
@@ -40,7 +53,7 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
 		Trace: d.trace, Input: storage.Held{Data: input}, Created: d.next.Now, Due: d.next.Now,
 	}
-	if _, _, err := d.e.planFor(d.storing, &run, nil); d.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
+	if err := d.env.Runs.Unknown(d.storing, &run); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
 		d.ended = append(d.ended, ev)
 		return nil
@@ -73,24 +86,16 @@ func (d *driver) spawn(n *scheduler.Node) error {
 		return nil
 	}
 	d.children[id] = n
-	if d.e.knows(n) {
+	if d.env.Runs.Drives(n.Spec.Child.Flow) {
 		d.childRuns = append(d.childRuns, childRun{id, &run})
 	}
 	return nil
 }
 
-// A Chooser is [Tasks] that may do by a task what a language would have a run of its
-// own do, see [flow.Spec]: because the user has given one, or a mock.
-type Chooser interface {
-	// Instead reports whether the task of that name does what the node at path is
-	// to do.
-	Instead(task, path string) bool
-}
-
 // choose makes work of the nodes of an answer for which there is a task that does it
 // in place of a run.
-func (d *driver) choose(scope *scheduler.Scope, growth *flow.Growth) {
-	chooser, ok := d.e.tasks.(Chooser)
+func (d *Driver) choose(scope *scheduler.Scope, growth *flow.Growth) {
+	chooser, ok := d.env.Tasks.(Chooser)
 	if !ok {
 		return
 	}
@@ -104,16 +109,16 @@ func (d *driver) choose(scope *scheduler.Scope, growth *flow.Growth) {
 // rejoin goes on with the runs that open nodes wait for, when the run is taken
 // up. A node whose end was known when the process died, but not committed, has it
 // again: it waits for no run, or began none.
-func (d *driver) rejoin() error {
+func (d *Driver) rejoin() error {
 	for n := range d.s.Open {
 		if n.Spec.Kind != flow.Nested || !n.Awaits() {
 			continue
 		}
 		id := d.childOf(n)
-		run, err := d.e.store.Run(d.storing, id)
+		run, err := d.env.Store.Run(d.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		case err != nil || run.Parent != d.claim.Run:
 			if err := d.spawn(n); err != nil {
 				return err
@@ -121,7 +126,7 @@ func (d *driver) rejoin() error {
 		case n.Spec.Child.Detached && n.Spec.Token != "": // it has begun, and another party has the token
 		case n.Spec.Child.Detached:
 			d.ended = append(d.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: atom.MustEncode(id)})
-		case d.e.knows(n):
+		case d.env.Runs.Drives(n.Spec.Child.Flow):
 			d.childRuns = append(d.childRuns, childRun{id: id})
 		}
 	}
@@ -129,7 +134,7 @@ func (d *driver) rejoin() error {
 }
 
 // childEnded ends the node whose run has ended, or the undoing of it.
-func (d *driver) childEnded(l *storage.Message) error {
+func (d *Driver) childEnded(l *storage.Message) error {
 	n := d.children[l.Name]
 	d.next.Take(l.N)
 	if n == nil {
@@ -139,9 +144,9 @@ func (d *driver) childEnded(l *storage.Message) error {
 	switch {
 	case n.Rec.State == states.TaskReverting:
 		delete(d.children, l.Name)
-		run, err := d.e.store.Run(d.storing, l.Name)
+		run, err := d.env.Store.Run(d.storing, l.Name)
 		if err != nil {
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		}
 		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
 		if run.Undo == storage.UndoFailed {
@@ -163,29 +168,28 @@ func (d *driver) childEnded(l *storage.Message) error {
 }
 
 // undoChild undoes what a node did by letting its run be undone.
-func (d *driver) undoChild(n *scheduler.Node) error {
+func (d *Driver) undoChild(n *scheduler.Node) error {
 	id := d.childOf(n)
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Revert: true, Result: atom.Null}
-	run, err := d.e.store.Run(d.storing, id)
+	run, err := d.env.Store.Run(d.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		d.ended = append(d.ended, ev)
 		return nil
 	case err != nil:
-		return d.storeError(err)
+		return storeError(d.claim.Run, err)
 	case run.Parent != d.claim.Run, // it was there before, and is none of ours
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		d.ended = append(d.ended, ev)
 		return nil
 	}
-	o := Cancel("the run that began it is undone")
-	l, err := o.message(id)
+	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("the run that began it is undone"), Undo: true}).Message(id)
 	if err != nil {
 		return err
 	}
 	d.next.Send(l)
 	d.children[id] = n
-	if d.e.knows(n) {
+	if d.env.Runs.Drives(n.Spec.Child.Flow) {
 		d.childRuns = append(d.childRuns, childRun{id: id})
 	}
 	return nil
@@ -193,7 +197,7 @@ func (d *driver) undoChild(n *scheduler.Node) error {
 
 // dropChild no longer waits for the run of a node. The run ends, unless it is to
 // be left alone.
-func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
+func (d *Driver) dropChild(n *scheduler.Node, leave bool) error {
 	id := d.childOf(n)
 	if d.children[id] != n {
 		return nil
@@ -202,8 +206,8 @@ func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
 	if leave {
 		return nil
 	}
-	why := cancelled("the run that began it no longer waits for it")
-	l, err := (&Command{kind: messageCancel, why: why, body: commandBody{Undo: n.Spec.Undo != nil}}).message(id)
+	why := inbox.Cancelled("the run that began it no longer waits for it")
+	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: n.Spec.Undo != nil}).Message(id)
 	if err != nil {
 		return err
 	}
@@ -212,7 +216,7 @@ func (d *driver) dropChild(n *scheduler.Node, leave bool) error {
 }
 
 // tellParent tells the run that began this one how it ended.
-func (d *driver) tellParent() {
+func (d *Driver) tellParent() {
 	if d.parent == "" {
 		return
 	}
@@ -235,7 +239,7 @@ type childRun struct {
 // driveChildRuns drives the runs that this run has begun, or wants undone, as long
 // as the process drives this run and no other process drives them. If the store
 // fails one of them, this run stops too, because it would wait in vain.
-func (d *driver) driveChildRuns() {
+func (d *Driver) driveChildRuns() {
 	if len(d.childRuns) == 0 {
 		return
 	}
@@ -243,73 +247,17 @@ func (d *driver) driveChildRuns() {
 	d.childRuns = nil
 	for _, f := range childRuns {
 		d.childSlots.Go(func() {
-			s := &slot{free: d.places}
+			s := &Slot{Places: d.Mode.Places}
 			if !s.take(d.calls.Context()) {
 				return
 			}
 			defer s.leave()
-			err := d.e.driveChildRun(d.calls.Context(), &f, s)
+			err := d.env.Runs.DriveChild(d.calls.Context(), f.id, f.made, s)
 			if store, broken := errors.AsType[*StoreError](err); broken { // no process is left to drive it
 				d.Broken(store)
 			} else if err != nil {
-				d.e.log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
+				d.env.Log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
 			}
 		})
-	}
-}
-
-// driveChildRun drives a run in a slot. If the run was just created, its claim begins with
-// its first commit, and nothing of the run is read: both halve the cost of a short run.
-// The store refuses that commit if the run is not as it was created any more.
-func (e *Engine) driveChildRun(ctx context.Context, f *childRun, s *slot) error {
-	if f.made != nil {
-		d, snap, err := e.takenOver(ctx, f.id, nil, func() (storage.Claim, *storage.Snapshot, error) {
-			claim, snap, err := storage.ClaimNew(*f.made)
-			claim.New = nil
-			return claim, snap, err
-		})
-		if err != nil {
-			return err
-		}
-		d.slot = s
-		_, err = e.finish(ctx, d, snap, toGoOn, nil)
-		if d.owns() || !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrLimited) {
-			return err
-		}
-	}
-	_, err := e.Run(ctx, f.id, s)
-	return err
-}
-
-// knows reports whether the engine can drive the run of a node.
-func (e *Engine) knows(n *scheduler.Node) bool {
-	return e.catalog != nil || e.has(n.Spec.Child.Flow)
-}
-
-// A slot is one of the places for runs that are driven beside those that have begun
-// them. A run takes it as long as it does something, and leaves it while it only
-// waits; so one that waits for runs of its own never keeps these from being driven.
-type slot struct {
-	free chan struct{}
-	held bool
-}
-
-// begin implements [RunOption].
-func (*slot) begin(*beginning) error { return nil }
-
-// take waits for the place. It reports false when ctx ends first.
-func (s *slot) take(ctx context.Context) bool {
-	select {
-	case s.free <- struct{}{}:
-		s.held = true
-	case <-ctx.Done():
-	}
-	return s.held
-}
-
-func (s *slot) leave() {
-	if s.held {
-		s.held = false
-		<-s.free
 	}
 }

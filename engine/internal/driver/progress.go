@@ -1,10 +1,10 @@
-package engine
+package driver
 
 // keepReports puts what was reported into the checkpoint that is being gathered.
 // The commands of the scheduler must have been carried out, so that its records
 // are those that were written last. What comes from a call that is over is
 // dropped.
-func (d *driver) keepReports() {
+func (d *Driver) keepReports() {
 	for _, r := range d.calls.Reports() {
 		c := r.Call
 		if !d.next.Said(c.Node, c.Atom, c.Number, c.State, r.Fraction, &r.Details) {

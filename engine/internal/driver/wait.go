@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"time"
@@ -10,7 +10,7 @@ import (
 
 // collect feeds all ends of calls that are at hand, so that they share a
 // commit.
-func (d *driver) collect() error {
+func (d *Driver) collect() error {
 	d.keepReports()
 	ended := d.ended
 	d.ended = d.spare[:0] // what is launched meanwhile may end at once
@@ -38,7 +38,7 @@ func (d *driver) collect() error {
 
 // wait sleeps until something happens: a call ends, a timer is due, the run is
 // to be suspended, or the process is to stop.
-func (d *driver) wait() (err error) {
+func (d *Driver) wait() (err error) {
 	if len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (d *driver) wait() (err error) {
 		return ErrStopped
 	}
 	d.stale = true
-	quiet := d.quiet
+	quiet := d.Mode.Quiet
 	if d.quiets() {
 		if d.calls.Running() == 0 {
 			return ErrStopped
@@ -60,14 +60,14 @@ func (d *driver) wait() (err error) {
 		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
-		t := time.NewTimer(at.Sub(d.e.now()))
+		t := time.NewTimer(at.Sub(time.Now()))
 		defer t.Stop()
 		due = t.C
 	}
-	if d.slot != nil && d.calls.Running() == 0 {
-		d.slot.leave()
+	if d.Mode.Slot != nil && d.calls.Running() == 0 {
+		d.Mode.Slot.leave()
 		defer func() {
-			if !d.slot.take(d.ctx) && err == nil {
+			if !d.Mode.Slot.take(d.ctx) && err == nil {
 				err = ErrStopped
 			}
 		}()
@@ -99,23 +99,23 @@ func (d *driver) wait() (err error) {
 }
 
 // tellAwaiting tells observers when only others can move the run on.
-func (d *driver) tellAwaiting() {
-	if d.calls.Running() > 0 || len(d.external) == 0 && (!d.grows() || !d.s.Listens()) {
+func (d *Driver) tellAwaiting() {
+	if d.calls.Running() > 0 || len(d.external) == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
 	}
-	for _, f := range d.e.observers {
+	for _, f := range d.env.Observers {
 		f(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.next.Now})
 	}
 }
 
 // leaves reports whether the run must be released because it only waits. If so, the
 // next commit releases the run.
-func (d *driver) leaves() bool {
-	if !d.unload || d.calls.Running() > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
+func (d *Driver) leaves() bool {
+	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
 		return false
 	}
 	due, waits := d.timers.next()
-	if waits && !due.After(d.e.now()) {
+	if waits && !due.After(time.Now()) {
 		return false
 	}
 	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.wakeups, true
@@ -123,8 +123,8 @@ func (d *driver) leaves() bool {
 }
 
 // fire feeds the waits that are over.
-func (d *driver) fire() error {
-	d.next.Now = d.e.now()
+func (d *Driver) fire() error {
+	d.next.Now = time.Now()
 	for _, k := range d.timers.due(d.next.Now) {
 		if k.token {
 			if err := d.expire(k); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"container/heap"
@@ -21,7 +21,7 @@ var deadline = timerKey{atom: -1}
 
 func keyOf(cmd *scheduler.Command) timerKey { return timerKey{node: cmd.Node, atom: cmd.Atom} }
 
-func (k timerKey) path(d *driver) string {
+func (k timerKey) path(d *Driver) string {
 	switch {
 	case k.node != nil:
 		return k.node.Path
@@ -45,20 +45,20 @@ func (k timerKey) kind() storage.TimerKind {
 	}
 }
 
-func (d *driver) setTimer(cmd *scheduler.Command) {
+func (d *Driver) setTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
 	d.timers.set(k, cmd.Due)
 	d.next.Timer(k.path(d), k.kind(), cmd.Due)
 }
 
-func (d *driver) dropTimer(cmd *scheduler.Command) {
+func (d *Driver) dropTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
 	d.timers.drop(k)
 	d.next.Timer(k.path(d), k.kind(), time.Time{})
 }
 
 // dropTimers drops what a run that has ended does not wait for any more.
-func (d *driver) dropTimers() {
+func (d *Driver) dropTimers() {
 	for k := range d.timers.at {
 		d.next.Timer(k.path(d), k.kind(), time.Time{})
 	}

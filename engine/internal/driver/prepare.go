@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"github.com/ebbflow/ebb/atom"
@@ -8,7 +8,7 @@ import (
 )
 
 // prepare turns a command into a call.
-func (d *driver) prepare(cmd *scheduler.Command) *executor.Call {
+func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c := d.calls.NewCall()
 	c.Atom, c.Node, c.Values, c.Detail = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
 	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
@@ -46,7 +46,7 @@ func (d *driver) prepare(cmd *scheduler.Command) *executor.Call {
 	return c
 }
 
-func (d *driver) task(name string) (atom.Body, error) {
+func (d *Driver) task(name string) (atom.Body, error) {
 	if d.tasks == nil {
 		return nil, atom.Errorf(atom.CodeNoTask, "no task is registered as %q; give the engine its tasks with engine.WithTasks", name)
 	}

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"errors"
@@ -10,20 +10,20 @@ import (
 )
 
 // load takes up what was stored of the run.
-func (d *driver) load(snap *storage.Snapshot) error {
+func (d *Driver) load(snap *storage.Snapshot) error {
 	run := &snap.Run
 	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
 	for i := range snap.Atoms {
 		l, err := d.next.Load(&snap.Atoms[i])
 		if err != nil {
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		}
 		records = append(records, l)
 		if l.Spec != nil && l.Spec.Group != nil {
 			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
 				return err
 			} else if err != nil {
-				return d.storeError(err)
+				return storeError(d.claim.Run, err)
 			}
 		}
 	}
@@ -61,7 +61,7 @@ const childrenAtOnce = 256
 // loadEnded adds the children of an open fork that have ended: they are not
 // needed to go on, but their results are. Children are made in order, so where
 // the first is missing, there are no more. It stops with the process.
-func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
+func (d *Driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
 	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
 	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {
 		paths = paths[:0]
@@ -71,7 +71,7 @@ func (d *driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) (
 		if d.ctx.Err() != nil {
 			return nil, ErrStopped
 		}
-		found, err := d.e.store.AtomsAt(d.storing, d.claim.Run, paths...)
+		found, err := d.env.Store.AtomsAt(d.storing, d.claim.Run, paths...)
 		if err != nil {
 			return nil, err
 		}

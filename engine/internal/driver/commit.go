@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 // keep puts a change into the checkpoint that is being gathered. Under Each it
 // is committed at once.
-func (d *driver) keep(cmd *scheduler.Command) error {
+func (d *Driver) keep(cmd *scheduler.Command) error {
 	if cmd.Op == scheduler.FlowState {
 		d.next.FlowState(cmd)
 		d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
@@ -28,7 +28,7 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 		return nil
 	}
 	a, entry := d.next.Change(cmd)
-	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.grows() {
+	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
 		d.next.Head.Iterations++
 		d.attempted = true
 	}
@@ -39,7 +39,7 @@ func (d *driver) keep(cmd *scheduler.Command) error {
 }
 
 // noteChange tells of an atom's new state.
-func (d *driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
+func (d *Driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
 	ev := Event{
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
 		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due,
@@ -60,7 +60,7 @@ func (d *driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *stor
 }
 
 // noteDelay tells of a revert that failed and is tried again later.
-func (d *driver) noteDelay(a *storage.Atom) {
+func (d *Driver) noteDelay(a *storage.Atom) {
 	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(d.next.Now) {
 		state := a.State.String()
 		d.note(Event{
@@ -70,15 +70,15 @@ func (d *driver) noteDelay(a *storage.Atom) {
 }
 
 // flushEach commits when every change is to be committed by itself.
-func (d *driver) flushEach() error {
-	if d.e.policy == Each && !d.whole {
+func (d *Driver) flushEach() error {
+	if d.env.Each && !d.whole {
 		return d.flush()
 	}
 	return nil
 }
 
 // events appends to the language's own history.
-func (d *driver) events(cmd *scheduler.Command) {
+func (d *Driver) events(cmd *scheduler.Command) {
 	d.next.Events(cmd)
 	for i := range cmd.Events {
 		d.note(Event{Kind: LanguageEvent, Path: cmd.Events[i].Name, Name: cmd.Events[i].Type})
@@ -86,8 +86,8 @@ func (d *driver) events(cmd *scheduler.Command) {
 }
 
 // flush commits what was gathered, then tells of it. The run is owned afterwards.
-func (d *driver) flush() error {
-	if !d.next.Dirty && d.owns() {
+func (d *Driver) flush() error {
+	if !d.next.Dirty && d.Owns() {
 		d.driveChildRuns()
 		return nil
 	}
@@ -116,27 +116,25 @@ var final = []error{
 
 // commit offers the checkpoint until it is taken, refused, or the tries are
 // used up. Offering it twice is safe: the store's guard tells.
-func (d *driver) commit() error {
+func (d *Driver) commit() error {
 	d.stale = true
 	wait := 20 * time.Millisecond
 	for try := 1; ; try++ {
-		err := d.e.store.Commit(d.storing, d.claim, &d.next.Checkpoint)
+		err := d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint)
 		if err == nil {
 			return nil
 		}
 		if try == commitTries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		}
-		d.e.log.Warn("the store did not take a checkpoint; trying again", "run", d.claim.Run, "try", try, "error", err)
+		d.env.Log.Warn("the store did not take a checkpoint; trying again", "run", d.claim.Run, "try", try, "error", err)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
 		case <-d.ctx.Done():
 			t.Stop()
-			return d.storeError(err)
+			return storeError(d.claim.Run, err)
 		}
 		wait *= 5
 	}
 }
-
-func (d *driver) storeError(err error) error { return &StoreError{Run: d.claim.Run, Err: err} }

@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"time"
@@ -12,7 +12,7 @@ import (
 // launch makes the calls that wait for a free place, as long as the process is
 // not to stop. It returns errTaken when the run was taken from this goroutine
 // meanwhile.
-func (d *driver) launch() error {
+func (d *Driver) launch() error {
 	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.quiets() {
 		c := d.calls.Next()
 		isRetry := c.Node == nil && d.plan.Atoms[c.Atom].Kind() == atom.KindRetry
@@ -46,7 +46,7 @@ func (d *driver) launch() error {
 }
 
 // quiets reports whether nothing more is to be begun.
-func (d *driver) quiets() bool { return isClosed(d.quiet) }
+func (d *Driver) quiets() bool { return isClosed(d.Mode.Quiet) }
 
 func isClosed(c <-chan struct{}) bool {
 	select {
@@ -59,12 +59,12 @@ func isClosed(c <-chan struct{}) bool {
 
 // lone reports whether a call would be the only one that is being made: then
 // nothing else can begin before its end, and it need not be made elsewhere.
-func (d *driver) lone() bool {
+func (d *Driver) lone() bool {
 	return d.calls.Running() == 0 && d.calls.Queued() == 0 && len(d.ended) == 0
 }
 
 // waits reports whether a timer may fire before a call has ended.
-func (d *driver) waits() bool {
+func (d *Driver) waits() bool {
 	_, waits := d.timers.next()
 	return waits
 }
@@ -72,7 +72,7 @@ func (d *driver) waits() bool {
 // makeHere makes a call on the goroutine that drives the run, from which the run
 // may be taken if it lasts. A call that was stopped in the middle has no end:
 // wait notices that the process is to stop.
-func (d *driver) makeHere(c *executor.Call) error {
+func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ended) > 0
 	if queued {
 		d.tick()
@@ -93,7 +93,7 @@ func (d *driver) makeHere(c *executor.Call) error {
 	ev, known := c.Make()
 	returned = true
 	if !d.here.CompareAndSwap(c, nil) {
-		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: d.e.now()})
+		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: time.Now()})
 		return errTaken
 	}
 	d.stale = true
@@ -109,7 +109,7 @@ func (d *driver) makeHere(c *executor.Call) error {
 }
 
 // dispatch lets another goroutine make a call.
-func (d *driver) dispatch(c *executor.Call) {
+func (d *Driver) dispatch(c *executor.Call) {
 	d.tick()
 	d.next.Began(c.Node, c.Atom, d.next.Now)
 	d.calls.Dispatch(c)
@@ -118,11 +118,11 @@ func (d *driver) dispatch(c *executor.Call) {
 // await waits until a call has ended: so a serial engine begins one after the
 // other what is ready at once. It gives up when something else wants to be seen
 // to.
-func (d *driver) await(c *executor.Call) {
+func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
 	if at, ok := d.timers.next(); ok {
-		t := time.NewTimer(at.Sub(d.e.now()))
+		t := time.NewTimer(at.Sub(time.Now()))
 		defer t.Stop()
 		due = t.C
 	}
@@ -152,7 +152,7 @@ func (d *driver) await(c *executor.Call) {
 }
 
 // cancel ends what executes for an atom, or what was about to.
-func (d *driver) cancel(cmd *scheduler.Command) {
+func (d *Driver) cancel(cmd *scheduler.Command) {
 	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
 	if cmd.Abandoned {
 		d.closeToken(keyOf(cmd).path(d), false)
@@ -160,7 +160,7 @@ func (d *driver) cancel(cmd *scheduler.Command) {
 }
 
 // finish takes in the end of a call that another goroutine made.
-func (d *driver) finish(f executor.Finished) error {
+func (d *Driver) finish(f executor.Finished) error {
 	if !f.Known {
 		return ErrStopped
 	}

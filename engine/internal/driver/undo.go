@@ -1,4 +1,4 @@
-package engine
+package driver
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // entry brings the topmost entry of the undo stack, or of the part of it that a
 // flow wants undone.
-func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
+func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	ev := scheduler.Event{Kind: scheduler.Unwound}
 	u, found, err := d.find(part)
 	if !found || err != nil {
@@ -21,13 +21,13 @@ func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 			return ev, err
 		}
 	}
-	a, err := d.e.store.Atom(d.storing, d.claim.Run, u.Path)
+	a, err := d.env.Store.Atom(d.storing, d.claim.Run, u.Path)
 	if err != nil {
-		return ev, d.storeError(err)
+		return ev, storeError(d.claim.Run, err)
 	}
 	l, err := d.next.Load(&a)
 	if err != nil {
-		return ev, d.storeError(err)
+		return ev, storeError(d.claim.Run, err)
 	}
 	ev.Node, ev.N = d.s.Unwind(l), u.N
 	return ev, nil
@@ -35,7 +35,7 @@ func (d *driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 
 // find looks for the entry from the top of the stack, or of the part of it that was not
 // looked through yet, down. It stops with the process.
-func (d *driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
+func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
 	if part == nil {
 		return d.under(d.undos + 1)
 	}
@@ -59,7 +59,7 @@ const stackPage = 64
 
 // under returns the entry of the undo stack right below a number, and whether there is one.
 // It reads a page of them where it was not read yet.
-func (d *driver) under(below int64) (u storage.Undo, found bool, err error) {
+func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
 	n := below - 1
 	if n < 1 {
 		return u, false, nil
@@ -73,23 +73,23 @@ func (d *driver) under(below int64) (u storage.Undo, found bool, err error) {
 	if err := d.flush(); err != nil { // what is read must be there
 		return u, false, err
 	}
-	if d.stack, err = d.e.store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {
-		return u, false, d.storeError(err)
+	if d.stack, err = d.env.Store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {
+		return u, false, storeError(d.claim.Run, err)
 	}
 	at := d.inStack(n)
 	if at < 0 {
-		return u, false, d.storeError(fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
+		return u, false, storeError(d.claim.Run, fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
 	}
 	return d.stack[at], true, nil
 }
 
 // inStack returns where in the page that was read an entry is; -1 when it is not in it.
-func (d *driver) inStack(n int64) int {
+func (d *Driver) inStack(n int64) int {
 	return slices.IndexFunc(d.stack, func(u storage.Undo) bool { return u.N == n })
 }
 
 // changeStack changes the undo stack with the next commit.
-func (d *driver) changeStack(cmd *scheduler.Command) {
+func (d *Driver) changeStack(cmd *scheduler.Command) {
 	d.next.Dirty = true
 	switch cmd.Op {
 	case scheduler.PushUndo:

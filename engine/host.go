@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A host is the engine, as the drivers of its runs see it.
+type host struct{ e *Engine }
+
+var _ driver.Runs = host{}
+
+// Unknown implements [driver.Runs].
+func (h host) Unknown(ctx context.Context, run *storage.Run) error {
+	if _, _, err := h.e.planFor(ctx, run, nil); h.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Drives implements [driver.Runs].
+func (h host) Drives(flow string) bool { return h.e.catalog != nil || h.e.has(flow) }
+
+// TasksOf implements [driver.Runs].
+func (h host) TasksOf(ctx context.Context, run *storage.Run) (driver.Tasks, error) {
+	c, ok := h.e.catalog.(TaskCatalog)
+	if !ok {
+		return nil, nil //nolint:nilnil // the engine's
+	}
+	tasks, err := c.Tasks(ctx, run)
+	if tasks == nil {
+		return nil, err
+	}
+	return tasks, err
+}
+
+// inSlot drives a run in a slot.
+type inSlot struct{ slot *driver.Slot }
+
+// begin implements [RunOption].
+func (inSlot) begin(*beginning) error { return nil }
+
+// DriveChild implements [driver.Runs]. If the run was just created, its claim begins with
+// its first commit, and nothing of the run is read: both halve the cost of a short run.
+// The store refuses that commit if the run is not as it was created any more.
+func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *driver.Slot) error {
+	e := h.e
+	if made != nil {
+		d, snap, err := e.takenOver(ctx, id, nil, func() (storage.Claim, *storage.Snapshot, error) {
+			claim, snap, err := storage.ClaimNew(*made)
+			claim.New = nil
+			return claim, snap, err
+		})
+		if err != nil {
+			return err
+		}
+		d.Mode.Slot, d.Mode.Places = s, s.Places
+		_, err = e.finish(ctx, d, snap, toGoOn, nil)
+		if d.Owns() || !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrLimited) {
+			return err
+		}
+	}
+	_, err := e.Run(ctx, id, inSlot{s})
+	return err
+}
+
+// Release implements [driver.Runs].
+func (h host) Release(ctx context.Context, claim storage.Claim) {
+	if err := h.e.releaseClaim(ctx, claim); err != nil {
+		h.e.env.Log.Debug("the run is released later", "run", claim.Run, "error", err)
+		h.e.left.put(claim)
+	}
+}

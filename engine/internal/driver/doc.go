@@ -1,0 +1,4 @@
+// Package driver drives one run at a time from its last commit until it rests: it gives the
+// scheduler events, carries out its commands, commits, and waits. Its phases are those of
+// TaskFlow's engine: RESUMING, SCHEDULING, WAITING and ANALYZING, see [Driver].
+package driver

@@ -1,0 +1,98 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
+	"github.com/ebbflow/ebb/engine/internal/executor"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/internal/memorybudget"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Env is what the drivers of all runs of an engine have in common.
+type Env struct {
+	Store     storage.Store
+	Log       hclog.Logger
+	Calls     executor.Settings
+	Inbox     inbox.Watcher
+	Buffers   checkpoint.Buffers
+	Memory    memorybudget.Gauge
+	Limits    Limits
+	Each      bool // every change of state is committed by itself
+	Quiet     bool // no history is kept
+	Observers []func(Event)
+	Tasks     Tasks // of growing flows; may be nil
+	Runs      Runs
+	Suspend   <-chan struct{} // closed when all runs are to come to rest
+	GivenUp   atomic.Int64    // calls and answers that ignored that they were not wanted any more
+}
+
+// Tasks finds the tasks that languages name.
+type Tasks interface {
+	// Task returns the body of the task of that name. An error is the failure of
+	// the atom that wanted it; its code is [atom.CodeNoTask] unless it has one.
+	Task(name string) (atom.Body, error)
+}
+
+// A Chooser is [Tasks] that may do by a task what a language would have a run of its own do.
+type Chooser interface {
+	Instead(task, path string) bool
+}
+
+// Runs is the engine, as far as runs have to do with each other. Several goroutines call it at
+// once.
+type Runs interface {
+	// Unknown returns an error if there is no flow for a run that is to be created.
+	Unknown(ctx context.Context, run *storage.Run) error
+	// Drives reports whether the engine can drive runs of a flow.
+	Drives(flow string) bool
+	// TasksOf returns the tasks of a run; nil for those of the engine.
+	TasksOf(ctx context.Context, run *storage.Run) (Tasks, error)
+	// DriveChild drives a run in a slot, beside the run that began it. Made is the run as the
+	// last commit created it; nil when it was there before.
+	DriveChild(ctx context.Context, id string, made *storage.Run, s *Slot) error
+	// Release releases a claim. If the store does not answer, the process releases the run
+	// later: otherwise it would own the run for as long as it lives.
+	Release(ctx context.Context, claim storage.Claim)
+}
+
+// The errors with which the driving of a run ends.
+var (
+	ErrStopped = executor.ErrStopped
+	ErrWaiting = errors.New("engine: the run waits")
+	ErrRefused = errors.New("engine: the run does not allow the command")
+	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
+	// ErrAnswerGivenUp says that an answer was given up while something is wanted of the run.
+	ErrAnswerGivenUp = errors.New("engine: an answer was given up")
+)
+
+// A StoreError is returned when the store failed.
+type StoreError struct {
+	Run string
+	Err error
+}
+
+// Error names the run and what the store said.
+func (e *StoreError) Error() string {
+	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) {
+		return fmt.Sprintf("engine: %v", e.Err)
+	}
+	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
+}
+
+// Unwrap returns the store's error.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+func storeError(run string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &StoreError{Run: run, Err: err}
+}

@@ -1,0 +1,74 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+)
+
+// EventKind tells events apart.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	FlowChanged   EventKind = iota // the run's own state changed
+	AtomChanged                    // an atom's state changed
+	LanguageEvent                  // the flow's language wrote a line of its history
+	ProgressMade                   // an atom said how far it is
+	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
+	OthersAwaited                  // nothing is executed: the run waits for a token to be completed, or for a message
+	PlaceAwaited                   // the run waits for its place, see [storage.Limiter]; Name says by which limit
+	RunDetached                    // an atom began a run that it does not wait for; drive it at once if you want to, see Engine.Detached of package engine
+)
+
+// An Event is what an observer is told. It is that of package engine.
+type Event struct {
+	Run      string
+	Flow     string // of the run
+	Path     string // of the atom; "" is the run itself
+	Kind     EventKind
+	From, To string        // the states' texts
+	Attempt  int           // which attempt of the atom; RevertDelayed: of its undoing
+	Failure  *atom.Failure // when To is FAILURE or REVERT_FAILURE, and of RevertDelayed
+	Due      time.Time     // when To is a wait: when it ends; RevertDelayed: when it is tried again
+	Timer    bool          // the node is a timer
+	Inner    bool          // the node is there for structure: a fork, one of its children, or the root of a growing flow
+	Reverts  bool          // the atom can be undone
+	Result   atom.Value    // when To is SUCCESS
+	Name     string        // LanguageEvent: its type; RunDetached: the id of the run
+	Progress float64       // ProgressMade: from 0 to 1
+	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
+	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
+	Time     time.Time
+}
+
+// note keeps an event until what it tells of is committed.
+func (d *Driver) note(ev Event) {
+	if !d.watched {
+		return
+	}
+	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.next.Now
+	ev.Result, ev.Details = d.secrets.Mask(ev.Path, ev.Result), d.secrets.Mask(ev.Path, ev.Details)
+	d.notes = append(d.notes, ev)
+}
+
+// announce passes on what was noted.
+func (d *Driver) announce() {
+	debug := d.env.Log.IsDebug()
+	for _, ev := range d.notes {
+		for _, f := range d.env.Observers {
+			f(ev)
+		}
+		if debug && ev.Kind == ProgressMade {
+			d.env.Log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
+		} else if debug && ev.Kind != LanguageEvent {
+			args := []any{"run", ev.Run, "from", ev.From, "to", ev.To}
+			if ev.Failure != nil {
+				args = append(args, "code", ev.Failure.Code)
+			}
+			d.env.Log.Debug(ev.Path, args...)
+		}
+	}
+	clear(d.notes)
+	d.notes = d.notes[:0]
+}

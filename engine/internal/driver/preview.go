@@ -1,0 +1,147 @@
+package driver
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Preview tells the paths of the atoms that a command would revert, in the order of reverting,
+// until tell returns false. Live are the live atoms of the run. It drives nothing.
+func (d *Driver) Preview(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
+	if err := d.Refuse(o); err != nil {
+		return err
+	}
+	if d.Grows() {
+		return d.previewStack(o, live, tell)
+	}
+	so := o.Operator(0)
+	for _, path := range d.previewPlan(&so) { // at most all atoms of the plan
+		if !tell(path) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// previewPlan plays the command on the scheduler, as if every call that the
+// scheduler asks for succeeded, until the run would go forward.
+func (d *Driver) previewPlan(o *scheduler.OperatorCommand) []string {
+	var undone []string
+	var ended []scheduler.Event
+	step := func(ev scheduler.Event) (more bool) {
+		ev.Now = d.next.Now
+		cmds := d.s.Step(ev)
+		for i := range cmds {
+			switch c := &cmds[i]; c.Op {
+			case scheduler.Revert:
+				if a := &d.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
+					undone = append(undone, a.Name())
+				}
+				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
+			case scheduler.More:
+				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
+			case scheduler.Execute, scheduler.AskDeciders, scheduler.AskRetry, scheduler.Over:
+				return false
+			default:
+			}
+		}
+		return len(cmds) > 0
+	}
+	for more := step(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: o}); more || len(ended) > 0; {
+		ev := scheduler.Event{Kind: scheduler.Idle}
+		if len(ended) > 0 {
+			ev, ended = ended[0], ended[1:]
+		}
+		if more = step(ev); !more && ev.Kind == scheduler.Idle {
+			break
+		}
+	}
+	return undone
+}
+
+// previewStack tells what executes and can be undone, then the entries of the undo
+// stack, down to the entry that the command names.
+func (d *Driver) previewStack(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
+	if o.Kind == inbox.Cancel && !o.Undo {
+		return nil
+	}
+	for i := range live {
+		l, err := d.next.Loaded(&live[i])
+		if err != nil {
+			return storeError(d.claim.Run, err)
+		}
+		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(l.Path) {
+			return nil
+		}
+	}
+	below := d.undos + 1
+	if o.Kind == inbox.Skip {
+		below--
+	}
+	for below > 1 {
+		page, err := d.stackBelow(below)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		standing, err := d.standing(page)
+		if err != nil {
+			return err
+		}
+		for _, u := range page {
+			if o.Kind == inbox.RevertTo && u.Path == o.Path || standing[u.Path] == stays {
+				return nil
+			}
+			if standing[u.Path] != gone && !tell(u.Path) {
+				return nil
+			}
+		}
+		below = page[len(page)-1].N
+	}
+	return nil
+}
+
+// stackBelow returns a page of the stored undo stack.
+func (d *Driver) stackBelow(below int64) ([]storage.Undo, error) {
+	page, err := d.env.Store.Undos(d.ctx, d.claim.Run, below, stackPage)
+	return page, storeError(d.claim.Run, err)
+}
+
+// How an entry of the undo stack stands that is not simply undone.
+type standing uint8
+
+const (
+	undoable standing = iota
+	stays             // a point of no return, which can only be at the bottom
+	gone              // undone already
+)
+
+// standing returns how the entries of a page stand that may stay, or be gone: it leaves
+// out what is undoable.
+func (d *Driver) standing(page []storage.Undo) (map[string]standing, error) {
+	var paths []string
+	for _, u := range page {
+		if u.N == 1 || d.next.Head.Undo != storage.UndoNone {
+			paths = append(paths, u.Path)
+		}
+	}
+	found, err := d.env.Store.AtomsAt(d.ctx, d.claim.Run, paths...)
+	if err != nil {
+		return nil, storeError(d.claim.Run, err)
+	}
+	how := map[string]standing{}
+	for i := range found {
+		l, err := d.next.Loaded(&found[i])
+		switch {
+		case err != nil:
+			return nil, storeError(d.claim.Run, err)
+		case l.Rec.State == states.TaskReverted:
+			how[l.Path] = gone
+		case l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess:
+			how[l.Path] = stays
+		}
+	}
+	return how, nil
+}

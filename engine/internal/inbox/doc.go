@@ -1,0 +1,3 @@
+// Package inbox is what reaches a run from outside the process that drives it: commands of
+// operators in the form of messages, and the news that messages have arrived.
+package inbox
