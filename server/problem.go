@@ -6,6 +6,8 @@ import (
 )
 
 // A Problem is an answer that is not what was asked for. It is sent as JSON.
+//
+//nolint:errname // it is an answer that is also an error
 type Problem struct {
 	Status int    `json:"-"`     // of HTTP
 	Code   string `json:"error"` // for programs

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
@@ -76,9 +77,9 @@ func (s *session) history(ctx context.Context, store storage.Store, id string, f
 func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 	if s.output == asJSON {
 		if e.Kind == storage.EntryEvent {
-			return newJSON(s.out).Encode(eventJSON(secrets, e))
+			return newJSON(s.out).Encode(inspect.EventOf(secrets, e))
 		}
-		return newJSON(s.out).Encode(entryJSON(secrets, e))
+		return newJSON(s.out).Encode(inspect.EntryOf(secrets, e))
 	}
 	at := clock(e.Time, historyTime)
 	if e.Kind == storage.EntryEvent {
@@ -86,7 +87,7 @@ func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 		_, err := fmt.Fprintln(s.out, strings.TrimRight(line, " "))
 		return err
 	}
-	j := entryJSON(secrets, e)
+	j := inspect.EntryOf(secrets, e)
 	path := visible.Line(e.Path)
 	if e.Kind == storage.EntryFlow {
 		path = "(run)"

@@ -120,7 +120,7 @@ func hugeReads(s *session) map[string]func(ctx context.Context, store storage.St
 			return s.history(ctx, store, id, &historyFlags{})
 		},
 		"why": func(ctx context.Context, store storage.Store, id string) error {
-			_, err := diagnosisOf(ctx, store, id)
+			_, err := findDiagnosis(ctx, store, id)
 			return err
 		},
 		"revert --dry-run":      preview(engine.Cancel("")),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // A jsonList is a member of an object of JSON that is written while it is found: it may be
@@ -11,6 +12,21 @@ import (
 type jsonList struct {
 	name string
 	fill func(add func(item any) error) error // calls add with each item
+}
+
+// listOf returns a list of what is read; failed returns the error that has the exit status.
+func listOf[T any](name string, items iter.Seq2[T, error], failed func(error) error) jsonList {
+	return jsonList{name, func(add func(item any) error) error {
+		for item, err := range items {
+			if err != nil {
+				return failed(err)
+			}
+			if err := add(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
 }
 
 // streamJSON writes an object of at least one member, and behind its members the lists.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -112,7 +113,7 @@ const listedAtOnce = 500
 func (s *session) writeRuns(runs []storage.Run) error {
 	if s.output == asJSON {
 		for i := range runs {
-			if err := newJSON(s.out).Encode(runJSON(&runs[i])); err != nil {
+			if err := newJSON(s.out).Encode(inspect.RunOf(&runs[i])); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -21,7 +22,7 @@ type painter struct {
 	gone   sync.WaitGroup
 
 	mu    sync.Mutex
-	tree  *tree
+	tree  *inspect.Tree
 	drawn int    // lines on the screen
 	below string // shown under the tree
 }
@@ -29,7 +30,7 @@ type painter struct {
 // tick is how often clocks and countdowns are brought up to date.
 const tick = 200 * time.Millisecond
 
-func newPainter(out io.Writer, size func() (width, height int), t *tree, colour bool) *painter {
+func newPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, colour bool) *painter {
 	p := &painter{out: out, size: size, tree: t, colour: colour, quit: make(chan struct{})}
 	p.gone.Go(func() {
 		ticker := time.NewTicker(tick)
@@ -51,8 +52,8 @@ func newPainter(out io.Writer, size func() (width, height int), t *tree, colour 
 func (p *painter) happened(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c, ok := observed(ev); ok {
-		p.tree.apply(&c)
+	if c, ok := inspect.Observed(ev); ok {
+		p.tree.Apply(&c)
 		p.draw()
 	}
 }
@@ -61,7 +62,7 @@ func (p *painter) happened(ev engine.Event) {
 // the end is shown, which is where things happen.
 func (p *painter) draw() {
 	width, height := p.size()
-	lines := p.tree.lines(time.Now(), page{width: width, colour: p.colour})
+	lines := treeLines(p.tree, time.Now(), page{width: width, colour: p.colour})
 	if p.below != "" {
 		lines = append(lines, page{width: width}.cut(p.below))
 	}
@@ -99,7 +100,7 @@ func (p *painter) stop() {
 	defer p.mu.Unlock()
 	// All of it now: nothing is drawn over it any more.
 	width, _ := p.size()
-	p.replace(p.tree.lines(time.Now(), page{width: width, colour: p.colour}))
+	p.replace(treeLines(p.tree, time.Now(), page{width: width, colour: p.colour}))
 }
 
 func (p *painter) rested(run *storage.Run, _ int) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 )
 
 // screen is a terminal that knows what the painter writes: it returns the lines
@@ -58,7 +59,7 @@ func TestPainter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newPainter(&out, func() (int, int) { return 30, 5 }, newTree("trip", "one"), false)
+		p := newPainter(&out, func() (int, int) { return 30, 5 }, inspect.NewTree("trip", "one"), false)
 		see := func(want ...string) {
 			t.Helper()
 			synctest.Wait()

@@ -37,7 +37,7 @@ const undoneTrip = `
 func TestReadmePicture(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, undoneTrip)
-	got := terminalPicture("$ ebb show trip-1", tr.lines(now, page{width: 100, colour: true}))
+	got := terminalPicture("$ ebb show trip-1", treeLines(tr, now, page{width: 100, colour: true}))
 	file := filepath.Join("..", "..", "docs", "images", "undone-run.svg")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

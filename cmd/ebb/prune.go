@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -65,7 +66,7 @@ func (s *session) prunable(ctx context.Context, store storage.Store, policy rete
 	err := outdated(ctx, store, policy, func(run *storage.Run) error {
 		n++
 		if s.output == asJSON {
-			return newJSON(s.out).Encode(runJSON(run))
+			return newJSON(s.out).Encode(inspect.RunOf(run))
 		}
 		_, err := fmt.Fprintf(s.out, "%s  %s  %s  ended %s\n", visible.Line(run.ID), visible.Line(run.Flow), run.State, clock(run.Ended, time.DateTime))
 		return err

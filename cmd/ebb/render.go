@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 )
@@ -63,65 +64,65 @@ type row struct {
 	detail string
 }
 
-// lines returns what a run looks like at a time. It depends on nothing else.
-func (t *tree) lines(now time.Time, p page) []string {
+// treeLines returns what a run looks like at a time. It depends on nothing else.
+func treeLines(t *inspect.Tree, now time.Time, p page) []string {
 	var rows []row
-	rows = t.top.below(rows, "", now)
+	rows = below(&t.Top, rows, "", now)
 	lines := append([]string{p.title(t, now)}, p.table(rows)...)
-	if len(t.undone) == 0 {
+	if len(t.Undone) == 0 {
 		return lines
 	}
 	rows = rows[:0]
-	for i, s := range t.undone {
-		if i == keptUndone/2 && t.forgotten > 0 {
-			rows = append(rows, row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.forgotten, visible.Line(t.run))})
+	for i, s := range t.Undone {
+		if i == inspect.KeptUndone/2 && t.Forgotten > 0 {
+			rows = append(rows, row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.Forgotten, visible.Line(t.Run))})
 		}
-		rows = append(rows, s.undo(now))
+		rows = append(rows, undoRow(s, now))
 	}
 	return append(append(lines, p.color("undone, last first", dim)), p.table(rows)...)
 }
 
-func (p page) title(t *tree, now time.Time) string {
-	l, ok := flowLooks[t.state]
+func (p page) title(t *inspect.Tree, now time.Time) string {
+	l, ok := flowLooks[t.State]
 	if !ok {
 		l = look{"▸", blue}
 	}
-	text := l.symbol + " " + visible.Line(t.flow+"  "+t.run) + "  "
-	end := t.ended
+	text := l.symbol + " " + visible.Line(t.Flow+"  "+t.Run) + "  "
+	end := t.Ended
 	if end.IsZero() {
 		end = now
 	}
 	took := ""
-	if !t.began.IsZero() {
-		took = "  " + span(end.Sub(t.began))
+	if !t.Began.IsZero() {
+		took = "  " + span(end.Sub(t.Began))
 	}
-	return p.color(p.cut(text), bold) + p.color(t.state.String(), l.colour) + took
+	return p.color(p.cut(text), bold) + p.color(t.State.String(), l.colour) + took
 }
 
-// rows appends the rows of a step and all below it.
-func (s *step) rows(rows []row, indent string, last bool, now time.Time) []row {
+// rowsOf appends the rows of a step and all below it.
+func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time) []row {
 	branch, under := "├ ", "│ "
 	if last {
 		branch, under = "└ ", "  "
 	}
-	l := stepLooks[s.state]
-	r := row{head: indent + branch + l.symbol + " " + visible.Line(s.name), look: l, state: s.state.String(), detail: s.detail(now)}
+	l := stepLooks[s.State]
+	r := row{head: indent + branch + l.symbol + " " + visible.Line(s.Name), look: l, state: s.State.String(), detail: detail(s, now)}
 	switch {
-	case s.inner && s.state == states.TaskPending:
+	case s.Inner && s.State == states.TaskPending:
 		r.state = ""
-	case !s.began.IsZero() && !s.ended.IsZero():
-		r.took = span(s.ended.Sub(s.began))
-	case !s.began.IsZero() && s.state == states.TaskRunning && !s.timer:
-		r.took = span(now.Sub(s.began))
+	case !s.Began.IsZero() && !s.Ended.IsZero():
+		r.took = span(s.Ended.Sub(s.Began))
+	case !s.Began.IsZero() && s.State == states.TaskRunning && !s.Timer:
+		r.took = span(now.Sub(s.Began))
 	}
-	return s.below(append(rows, r), indent+under, now)
+	return below(s, append(rows, r), indent+under, now)
 }
 
 // below appends the rows of all below a step.
-func (s *step) below(rows []row, indent string, now time.Time) []row {
-	shown, rest := s.few()
+func below(s *inspect.Step, rows []row, indent string, now time.Time) []row {
+	shown, rest := s.Few()
 	for i, c := range shown {
-		rows = c.rows(rows, indent, rest == "" && i == len(shown)-1, now)
+		rows = rowsOf(c, rows, indent, rest == "" && i == len(shown)-1, now)
 	}
 	if rest != "" {
 		rows = append(rows, row{head: indent + "└ …", detail: rest})
@@ -130,25 +131,25 @@ func (s *step) below(rows []row, indent string, now time.Time) []row {
 }
 
 // detail says what else there is to know of a step.
-func (s *step) detail(now time.Time) string {
+func detail(s *inspect.Step, now time.Time) string {
 	var parts []string
 	switch {
-	case s.state == states.TaskRetrying:
-		parts = append(parts, fmt.Sprintf("attempt %d in %s", s.attempt+1, left(s.due, now)))
-	case s.timer && s.state == states.TaskRunning && !s.due.IsZero():
-		parts = append(parts, left(s.due, now)+" left")
-	case s.attempt > 1 && !s.timer:
-		parts = append(parts, fmt.Sprintf("attempt %d", s.attempt))
+	case s.State == states.TaskRetrying:
+		parts = append(parts, fmt.Sprintf("attempt %d in %s", s.Attempt+1, left(s.Due, now)))
+	case s.Timer && s.State == states.TaskRunning && !s.Due.IsZero():
+		parts = append(parts, left(s.Due, now)+" left")
+	case s.Attempt > 1 && !s.Timer:
+		parts = append(parts, fmt.Sprintf("attempt %d", s.Attempt))
 	}
-	if s.state == states.TaskRunning {
-		parts = append(parts, said(s.progress, s.details)...)
+	if s.State == states.TaskRunning {
+		parts = append(parts, said(s.Progress, s.Details)...)
 	}
 	switch {
-	case s.inner:
-	case s.state == states.TaskRevertFailure && s.undoFail != nil:
-		parts = append(parts, cause(s.undoFail))
-	case s.failure != nil:
-		parts = append(parts, cause(s.failure))
+	case s.Inner:
+	case s.State == states.TaskRevertFailure && s.UndoFail != nil:
+		parts = append(parts, cause(s.UndoFail))
+	case s.Failure != nil:
+		parts = append(parts, cause(s.Failure))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -167,42 +168,42 @@ func said(fraction float64, details atom.Value) []string {
 	return parts
 }
 
-// undo returns the row that tells how a step was undone.
-func (s *step) undo(now time.Time) row {
-	l := stepLooks[s.state]
-	r := row{head: "  " + l.symbol + " " + visible.Line(s.path), look: l, state: s.state.String()}
-	end := s.undone
-	if s.state == states.TaskReverting {
+// undoRow returns the row that tells how a step was undone.
+func undoRow(s *inspect.Step, now time.Time) row {
+	l := stepLooks[s.State]
+	r := row{head: "  " + l.symbol + " " + visible.Line(s.Path), look: l, state: s.State.String()}
+	end := s.Undone
+	if s.State == states.TaskReverting {
 		end = now
 	}
-	if !end.IsZero() && !s.undoing.IsZero() {
-		r.took = span(end.Sub(s.undoing))
+	if !end.IsZero() && !s.Undoing.IsZero() {
+		r.took = span(end.Sub(s.Undoing))
 	}
-	r.detail = strings.Join(s.undoDetail(now), "  ")
+	r.detail = strings.Join(undoDetail(s, now), "  ")
 	return r
 }
 
 // undoDetail says what else there is to know of how a step was undone.
-func (s *step) undoDetail(now time.Time) []string {
+func undoDetail(s *inspect.Step, now time.Time) []string {
 	var parts []string
-	switch s.state {
+	switch s.State {
 	case states.TaskReverting:
 		switch {
-		case s.due.After(now):
-			parts = append(parts, fmt.Sprintf("attempt %d in %s", s.undoTry, left(s.due, now)))
-		case s.undoTry > 1:
-			parts = append(parts, fmt.Sprintf("attempt %d", s.undoTry))
+		case s.Due.After(now):
+			parts = append(parts, fmt.Sprintf("attempt %d in %s", s.UndoTry, left(s.Due, now)))
+		case s.UndoTry > 1:
+			parts = append(parts, fmt.Sprintf("attempt %d", s.UndoTry))
 		}
-		parts = append(parts, said(s.progress, s.details)...)
+		parts = append(parts, said(s.Progress, s.Details)...)
 	case states.TaskReverted:
-		if !s.skipped {
+		if !s.Skipped {
 			return nil
 		}
 		parts = append(parts, "skipped")
 	default:
 	}
-	if s.undoFail != nil {
-		parts = append(parts, cause(s.undoFail))
+	if s.UndoFail != nil {
+		parts = append(parts, cause(s.UndoFail))
 	}
 	return parts
 }

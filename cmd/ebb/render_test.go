@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/engine/inspect"
 )
 
 // golden compares a text with a file, or rewrites the file with -update.
@@ -36,9 +36,9 @@ func golden(t *testing.T, name, got string) {
 var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // told returns the tree of a run told in lines of "MILLISECONDS PATH STATE …".
-func told(t *testing.T, story string) (*tree, time.Time) {
+func told(t *testing.T, story string) (*inspect.Tree, time.Time) {
 	t.Helper()
-	tr := newTree("trip", "trip-1")
+	tr := inspect.NewTree("trip", "trip-1")
 	var now time.Time
 	for line := range strings.Lines(story) {
 		fields := strings.Fields(line)
@@ -53,47 +53,47 @@ func told(t *testing.T, story string) (*tree, time.Time) {
 		if len(fields) == 1 {
 			break // the time at which it is looked at
 		}
-		c := change{path: fields[1], to: fields[2], at: now, attempt: 1}
-		c.from, c.to, _ = strings.Cut(c.to, ">")
-		if c.to == "" {
-			c.from, c.to = "", c.from
+		c := inspect.Change{Path: fields[1], To: fields[2], At: now, Attempt: 1}
+		c.From, c.To, _ = strings.Cut(c.To, ">")
+		if c.To == "" {
+			c.From, c.To = "", c.From
 		}
-		if c.to == "PROGRESS" {
-			c.to = ""
+		if c.To == "PROGRESS" {
+			c.To = ""
 		}
-		if c.path == "run" {
-			c.path = ""
+		if c.Path == "run" {
+			c.Path = ""
 		}
 		for _, word := range fields[3:] {
 			key, value, _ := strings.Cut(word, "=")
 			switch key {
 			case "code":
-				c.failure = &atom.Failure{Code: value, Message: "it\x1b[2J broke\nbadly"}
+				c.Failure = &atom.Failure{Code: value, Message: "it\x1b[2J broke\nbadly"}
 			case "message":
-				c.failure.Message = strings.ReplaceAll(value, "_", " ")
+				c.Failure.Message = strings.ReplaceAll(value, "_", " ")
 			case "due":
 				d, err := time.ParseDuration(value)
 				if err != nil {
 					t.Fatal(err)
 				}
-				c.due = now.Add(d)
+				c.Due = now.Add(d)
 			case "progress":
-				if _, err := fmt.Sscan(value, &c.progress); err != nil {
+				if _, err := fmt.Sscan(value, &c.Progress); err != nil {
 					t.Fatal(err)
 				}
 			case "details":
-				c.details = atom.FromJSON([]byte(value))
+				c.Details = atom.FromJSON([]byte(value))
 			case "attempt":
-				c.attempt = len(value)
+				c.Attempt = len(value)
 			case "timer":
-				c.timer = true
+				c.Timer = true
 			case "inner":
-				c.inner = true
+				c.Inner = true
 			default:
 				t.Fatalf("what is %s?", word)
 			}
 		}
-		tr.apply(&c)
+		tr.Apply(&c)
 	}
 	return tr, now
 }
@@ -213,7 +213,7 @@ func TestTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr, now := told(t, story)
-			golden(t, strings.ReplaceAll(name, " ", "-")+".txt", strings.Join(tr.lines(now, page{}), "\n")+"\n")
+			golden(t, strings.ReplaceAll(name, " ", "-")+".txt", strings.Join(treeLines(tr, now, page{}), "\n")+"\n")
 		})
 	}
 }
@@ -221,26 +221,33 @@ func TestTree(t *testing.T) {
 func TestTreeInColour(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, stories["undone"])
-	got := strings.Join(tr.lines(now, page{width: 36, colour: true}), "\n") + "\n"
+	got := strings.Join(treeLines(tr, now, page{width: 36, colour: true}), "\n") + "\n"
 	golden(t, "colour.txt", strings.ReplaceAll(got, "\x1b", "ESC"))
 }
 
-func TestCutPath(t *testing.T) {
+// TestManyUndone: of very many steps that were undone the first and the last are shown, and what could not be.
+func TestManyUndone(t *testing.T) {
 	t.Parallel()
-	tests := map[string][2]string{
-		"Pay":              {"", "Pay"},
-		"Pay#2":            {"", "Pay#2"},
-		"Fork[0]":          {"Fork", "[0]"},
-		"Fork[0]/Pay":      {"Fork[0]", "Pay"},
-		"A[1]/Fork#2[10]":  {"A[1]/Fork#2", "[10]"},
-		"Pack~1Label~0":    {"", "Pack/Label~"},
-		"A[1]/Pack~1Label": {"A[1]", "Pack/Label"},
-		"[odd]":            {"", "[odd]"},
+	const n = 10 * inspect.KeptUndone
+	tr := inspect.NewTree("trip", "trip-1")
+	apply := func(path, from, to string) { tr.Apply(&inspect.Change{Path: path, From: from, To: to, At: start}) }
+	apply("Broken", "RUNNING", "FAILURE")
+	for i := range n {
+		path := fmt.Sprint("Pay#", i)
+		apply(path, "RUNNING", "SUCCESS")
+		apply(path, "SUCCESS", "REVERTING")
+		end := "REVERTED"
+		if i == n/2 {
+			end = "REVERT_FAILURE"
+		}
+		apply(path, "REVERTING", end)
 	}
-	for path, want := range tests {
-		above, name := definition.CutPath(path)
-		if diff := cmp.Diff(want, [2]string{above, name}); diff != "" {
-			t.Errorf("%s: %s", path, diff)
+	text := strings.Join(treeLines(tr, start, page{}), "\n")
+	for _, want := range []string{
+		"✗ Broken", "↶ Pay#0 ", fmt.Sprintf("! Pay#%d ", n/2), fmt.Sprintf("↶ Pay#%d ", n-1), fmt.Sprintf("%d more (ebb history trip-1)", n-inspect.KeptUndone),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 }

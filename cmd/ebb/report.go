@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -30,47 +28,6 @@ type reporter interface {
 	stop()
 }
 
-// reporter returns the one that fits where output goes to. t is what is known of
-// the run so far.
-func (s *session) reporter(t *tree) reporter {
-	if f := s.out.terminal(); f != nil && s.output == asText {
-		return newPainter(s.out.screen(), func() (int, int) { return sizeOf(f) }, t, s.page().colour)
-	}
-	return s.plainReporter()
-}
-
-// plainReporter returns the one for what is no terminal.
-func (s *session) plainReporter() reporter {
-	if s.output == asJSON {
-		return &jsonReporter{out: newJSON(s.out), errs: s.err}
-	}
-	return &lineReporter{out: s.out, errs: s.err}
-}
-
-// noticef tells the user something beside the output.
-func (s *session) noticef(format string, args ...any) {
-	fmt.Fprintln(s.err, "ebb:", visible.Line(fmt.Sprintf(format, args...)))
-}
-
-// sizeOf returns the size of a terminal; one that does not tell has the usual.
-func sizeOf(f *os.File) (width, height int) {
-	width, height, err := term.GetSize(int(f.Fd()))
-	if err != nil || width == 0 || height == 0 {
-		return 80, 24
-	}
-	return width, height
-}
-
-// page returns how wide output may be, and whether it is coloured.
-func (s *session) page() page {
-	f := s.out.terminal()
-	if f == nil {
-		return page{}
-	}
-	width, _ := sizeOf(f)
-	return page{width: width, colour: os.Getenv("NO_COLOR") == ""}
-}
-
 // A lineReporter writes a line for each change, but of those that are many.
 type lineReporter struct {
 	out, errs io.Writer
@@ -78,27 +35,27 @@ type lineReporter struct {
 }
 
 func (r *lineReporter) happened(ev engine.Event) {
-	c, ok := observed(ev)
-	if !ok || c.path == "" {
+	c, ok := inspect.Observed(ev)
+	if !ok || c.Path == "" {
 		return // the end is told by rested
 	}
 	instead, each := r.many.told(&c)
 	if instead != "" {
-		fmt.Fprintln(r.out, clock(c.at, time.TimeOnly), instead)
+		fmt.Fprintln(r.out, clock(c.At, time.TimeOnly), instead)
 	}
 	if !each {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s", clock(c.at, time.TimeOnly), visible.Line(c.path), c.to)
-	if c.to == "" {
-		b.WriteString(strings.Join(said(c.progress, c.details), "  "))
+	fmt.Fprintf(&b, "%s %s %s", clock(c.At, time.TimeOnly), visible.Line(c.Path), c.To)
+	if c.To == "" {
+		b.WriteString(strings.Join(said(c.Progress, c.Details), "  "))
 	}
-	if c.failure != nil {
-		b.WriteString(" " + cause(c.failure))
+	if c.Failure != nil {
+		b.WriteString(" " + cause(c.Failure))
 	}
-	if !c.due.IsZero() {
-		b.WriteString(" until " + clock(c.due, time.TimeOnly))
+	if !c.Due.IsZero() {
+		b.WriteString(" until " + clock(c.Due, time.TimeOnly))
 	}
 	fmt.Fprintln(r.out, b.String())
 }
@@ -141,15 +98,15 @@ func newJSON(out io.Writer) *json.Encoder {
 
 // jsonChange is a change in JSON; the keys are stable.
 type jsonChange struct {
-	Event   string       `json:"event"` // "run" or "atom"
-	Time    time.Time    `json:"time"`
-	Run     string       `json:"run"`
-	Path    string       `json:"path,omitempty"`
-	From    string       `json:"from"`
-	To      string       `json:"to"`
-	Attempt int          `json:"attempt,omitempty"`
-	Failure *jsonFailure `json:"failure,omitempty"`
-	Due     time.Time    `json:"due,omitzero"`
+	Event   string           `json:"event"` // "run" or "atom"
+	Time    time.Time        `json:"time"`
+	Run     string           `json:"run"`
+	Path    string           `json:"path,omitempty"`
+	From    string           `json:"from"`
+	To      string           `json:"to"`
+	Attempt int              `json:"attempt,omitempty"`
+	Failure *inspect.Failure `json:"failure,omitempty"`
+	Due     time.Time        `json:"due,omitzero"`
 }
 
 // jsonProgress says how far an atom is; the keys are stable.
@@ -164,19 +121,19 @@ type jsonProgress struct {
 }
 
 func (r *jsonReporter) happened(ev engine.Event) {
-	c, ok := observed(ev)
+	c, ok := inspect.Observed(ev)
 	if !ok {
 		return
 	}
-	if c.to == "" {
-		_ = r.out.Encode(jsonProgress{"progress", c.at.UTC(), ev.Run, c.path, c.attempt, c.progress, c.details})
+	if c.To == "" {
+		_ = r.out.Encode(jsonProgress{"progress", c.At.UTC(), ev.Run, c.Path, c.Attempt, c.Progress, c.Details})
 		return
 	}
 	j := jsonChange{
-		Event: "atom", Time: c.at.UTC(), Run: ev.Run, Path: c.path, From: ev.From, To: c.to, Attempt: c.attempt,
-		Failure: failureJSON(c.failure), Due: c.due.UTC(),
+		Event: "atom", Time: c.At.UTC(), Run: ev.Run, Path: c.Path, From: ev.From, To: c.To, Attempt: c.Attempt,
+		Failure: inspect.FailureOf(c.Failure), Due: c.Due.UTC(),
 	}
-	if c.path == "" {
+	if c.Path == "" {
 		j.Event = "run"
 	}
 	_ = r.out.Encode(j) // who reads the output may have gone; the run goes on
@@ -189,8 +146,8 @@ func (r *jsonReporter) stop() {}
 func (r *jsonReporter) rested(run *storage.Run, status int) {
 	_ = r.out.Encode(struct {
 		Event string `json:"event"`
-		jsonRun
+		inspect.Run
 
 		Exit int `json:"exit"`
-	}{"end", runJSON(run), status})
+	}{"end", inspect.RunOf(run), status})
 }

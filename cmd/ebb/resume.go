@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -101,7 +102,7 @@ func (j *runSession) recall(ctx context.Context, run *storage.Run) error {
 	if j.session.out.terminal() == nil || j.session.output == asJSON {
 		return nil
 	}
-	t, err := recorded(ctx, j.store, run)
+	t, err := inspect.Recorded(ctx, j.store, run)
 	j.tree = t
-	return err
+	return unreachable(err)
 }

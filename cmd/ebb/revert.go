@@ -96,33 +96,25 @@ func (s *session) preview(ctx context.Context, id string, w *operatorRequest) er
 // showUndo lists what would be undone, as it is found: it may be very much. failed returns
 // the error that has the exit status.
 func (s *session) showUndo(id string, undo iter.Seq2[string, error], failed func(error) error) error {
-	each := func(tell func(path string) error) error {
-		for path, err := range undo {
-			if err != nil {
-				return failed(err)
-			}
-			if err := tell(path); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if s.output == asJSON {
 		run := struct {
 			Run string `json:"run"`
 		}{id}
-		return streamJSON(s.out, run, jsonList{"undo", func(add func(any) error) error { // in the order in which they would be undone
-			return each(func(path string) error { return add(path) })
-		}})
+		return streamJSON(s.out, run, listOf("undo", undo, failed)) // in the order in which they would be undone
 	}
 	none := true
-	err := each(func(path string) error {
+	for path, err := range undo {
+		if err != nil {
+			return failed(err)
+		}
 		none = false
-		_, err := fmt.Fprintln(s.out, visible.Line(path))
-		return err
-	})
-	if none && err == nil {
-		_, err = fmt.Fprintln(s.out, "nothing would be undone")
+		if _, err := fmt.Fprintln(s.out, visible.Line(path)); err != nil {
+			return err
+		}
 	}
-	return err
+	if none {
+		_, err := fmt.Fprintln(s.out, "nothing would be undone")
+		return err
+	}
+	return nil
 }

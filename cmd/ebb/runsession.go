@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -30,8 +31,8 @@ type runSession struct {
 	id      string
 	tasks   *tasks.Registry
 	aim     aim
-	quiet   bool  // its end is told by lines also on a terminal: another process moves it
-	tree    *tree // what it did before; nil for a new run
+	quiet   bool          // its end is told by lines also on a terminal: another process moves it
+	tree    *inspect.Tree // what it did before; nil for a new run
 
 	follows atomic.Bool // it is left to another process, also while that process releases it
 }
@@ -118,7 +119,7 @@ func (j *runSession) reporter() reporter {
 	}
 	t := j.tree
 	if t == nil {
-		t = newTree(j.flow, j.id)
+		t = inspect.NewTree(j.flow, j.id)
 	}
 	return j.session.reporter(t)
 }

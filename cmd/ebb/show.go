@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -31,21 +31,21 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	if err != nil {
 		return err
 	}
-	messages, err := messagesOf(ctx, store, id)
+	messages, err := inspect.UnsentOf(ctx, store, id)
 	if err != nil {
-		return err
+		return unreachable(err)
 	}
 	if s.output == asJSON {
 		return s.showJSON(ctx, store, &run, messages)
 	}
-	t, err := recorded(ctx, store, &run)
+	t, err := inspect.Recorded(ctx, store, &run)
 	if err != nil {
-		return err
+		return unreachable(err)
 	}
-	for _, line := range t.lines(time.Now(), s.page()) {
+	for _, line := range treeLines(t, time.Now(), s.page()) {
 		fmt.Fprintln(s.out, line)
 	}
-	if t.partial {
+	if t.Partial {
 		fmt.Fprintf(s.out, "not all steps are shown; all of them: ebb show -o json %s\n", visible.Line(id))
 	}
 	if run.Bytes >= worthSaying {
@@ -53,18 +53,18 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	}
 	for i := range messages {
 		if messages[i].Parked {
-			fmt.Fprintln(s.out, messages[i].sentence(time.Now()))
+			fmt.Fprintln(s.out, messageSentence(&messages[i], time.Now()))
 		}
 	}
 	if run.State.Ended() {
 		writeEnd(s.out, &run, s.page())
 		if run.Undo == storage.UndoFailed {
-			fmt.Fprintln(s.out, mendHint(id, t.stuckAt()))
+			fmt.Fprintln(s.out, mendHint(id, t.StuckAt()))
 		}
 		return s.explain(ctx, store, id)
 	}
 	_, owner, err := movedBy(ctx, store, id)
-	switch at := t.stuckAt(); {
+	switch at := t.StuckAt(); {
 	case err != nil:
 		return err
 	case owner != nil:
@@ -90,50 +90,7 @@ func (s *session) explain(ctx context.Context, store storage.Store, id string) e
 }
 
 // showJSON writes what it reads at once: a run may be larger than memory.
-func (s *session) showJSON(ctx context.Context, store storage.Reader, run *storage.Run, messages []message) error {
-	head := struct {
-		jsonRun
-
-		Iterations int64 `json:"iterations"` // steps of its language, or attempts of its plan
-		Entries    int64 `json:"entries"`    // lines of history
-		Bytes      int64 `json:"bytes"`      // that it has written
-
-		Messages []jsonMessage `json:"messages,omitempty"` // that it still has to send
-	}{runJSON(run), run.Iterations, run.Entries, run.Bytes, messagesJSON(messages)}
-	return streamJSON(s.out, head,
-		jsonList{"atoms", func(add func(any) error) error {
-			for a, err := range storage.EachAtom(ctx, store, run.ID, storage.AtomQuery{}) {
-				if err != nil {
-					return unreachable(err)
-				}
-				if a.Path == flow.GrowingPath { // the run's own record, which is the run
-					continue
-				}
-				if err := add(atomJSON(&run.Secrets, &a)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
-		jsonList{"undone", func(add func(any) error) error { // paths in the order in which they were undone
-			for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
-				if err != nil {
-					return unreachable(err)
-				}
-				if !beginsUndo(&e) {
-					continue
-				}
-				if err := add(e.Path); err != nil {
-					return err
-				}
-			}
-			return nil
-		}})
-}
-
-// beginsUndo reports whether an entry of a history says that an atom began to be undone.
-func beginsUndo(e *storage.Entry) bool {
-	from := states.Task(e.From)
-	return e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath && states.Task(e.To) == states.TaskReverting &&
-		from != states.TaskReverting && from != states.TaskRevertFailure
+func (s *session) showJSON(ctx context.Context, store storage.Reader, run *storage.Run, messages []inspect.Unsent) error {
+	return streamJSON(s.out, inspect.SummaryOf(run, messages),
+		listOf("atoms", inspect.Atoms(ctx, store, run), unreachable), listOf("undone", inspect.Undone(ctx, store, run), unreachable))
 }

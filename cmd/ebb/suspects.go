@@ -2,44 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// setAside reports whether a run was suspended because it kills the processes that drive it,
-// or needs more memory than they have.
-func setAside(run *storage.Run) bool {
-	return run.Hold && run.Failure != nil && (run.Failure.Code == atom.CodeLost || run.Failure.Code == atom.CodeLimit)
-}
-
-// suspicion says what the deaths of processes mean for a run; nothing when they mean nothing.
-func (w *diagnosis) suspicion(now time.Time) []string {
-	run := &w.run
-	s := &run.Suspicion
-	switch {
-	case setAside(run):
-		return []string{fmt.Sprintf("It was set aside: %s (%s).", run.Failure.Message, run.Failure.Code)}
-	case run.State.Ended() || !run.Suspect(now):
-		return nil
-	case s.Trial&storage.OnTrial != 0:
-		return []string{fmt.Sprintf("It is on trial, as %s.", deaths(run))}
-	case s.Trial&storage.Accused != 0:
-		return []string{fmt.Sprintf("It is tried alone when it is driven next, as %s.", deaths(run))}
-	default:
-		return []string{fmt.Sprintf("It is tried when it is driven next, as %s.", deaths(run))}
-	}
-}
-
-// deaths says who died with a run.
-func deaths(run *storage.Run) string {
-	s := &run.Suspicion
-	return fmt.Sprintf("%d processes died that drove it, the last of them (%s) before %s",
-		run.Lost, s.By, s.Died.UTC().Format(time.RFC3339))
-}
 
 // deaths finds runs that kill the processes that drive them, or may.
 func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time, _ int) error {
@@ -49,7 +17,7 @@ func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time,
 	}
 	var aside []*storage.Run
 	for i := range held {
-		if setAside(&held[i]) {
+		if inspect.SetAside(&held[i]) {
 			aside = append(aside, &held[i])
 		}
 	}

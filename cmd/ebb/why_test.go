@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -15,21 +16,21 @@ import (
 var busy = &atom.Failure{Code: "BankBusy", Message: "call\nagain"}
 
 // diagnoses are runs in a state, and why they are in it.
-var diagnoses = map[string]func(w *diagnosis){
-	"moving": func(w *diagnosis) {
-		w.atoms = []storage.Atom{
+var diagnoses = map[string]func(w *inspect.Diagnosis){
+	"moving": func(w *inspect.Diagnosis) {
+		w.Atoms = []storage.Atom{
 			{Path: "P[0]/Pay", State: states.TaskRunning, Attempt: 2, StartedAt: start.Add(-90 * time.Second)},
 			{Path: "Pause", State: states.TaskRunning, Kind: storage.KindTimer, Due: start.Add(10 * time.Minute)},
 			{Path: "Ship", State: states.TaskRetrying, Attempt: 1, Due: start.Add(5 * time.Second), Failure: busy},
 			{Path: "Approve", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 		}
-		w.tokens["Approve"] = &storage.Token{ID: "T0KEN", Path: "Approve", Deadline: start.Add(time.Hour)}
-		w.timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
-		w.messages = []storage.Message{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
+		w.Tokens["Approve"] = &storage.Token{ID: "T0KEN", Path: "Approve", Deadline: start.Add(time.Hour)}
+		w.Timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
+		w.Messages = []storage.Message{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
 	},
-	"working": func(w *diagnosis) {
-		w.owner, w.run.Owner = nil, ""
-		w.atoms = []storage.Atom{
+	"working": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.Owner = nil, ""
+		w.Atoms = []storage.Atom{
 			{Path: "Queued", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 			{Path: "Taken", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
 			{Path: "Nameless", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Hour)},
@@ -48,51 +49,51 @@ var diagnoses = map[string]func(w *diagnosis){
 			{ID: "T7", Path: "Watched", Worker: "w4", Take: 1, Since: start.Add(-time.Minute), Heartbeat: time.Hour, Beat: start.Add(-time.Second)},
 		} {
 			t.Queue = "charge"
-			w.tokens[t.Path] = &t
+			w.Tokens[t.Path] = &t
 		}
 	},
-	"dead": func(w *diagnosis) {
-		w.owner.Alive = false
-		w.atoms = []storage.Atom{{Path: "Pay", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Second)}}
-		w.messages = []storage.Message{{Kind: "cancel", Sent: start.Add(-time.Second)}}
+	"dead": func(w *inspect.Diagnosis) {
+		w.Owner.Alive = false
+		w.Atoms = []storage.Atom{{Path: "Pay", State: states.TaskRunning, Attempt: 1, StartedAt: start.Add(-time.Second)}}
+		w.Messages = []storage.Message{{Kind: "cancel", Sent: start.Add(-time.Second)}}
 	},
-	"cancelling": func(w *diagnosis) {
-		w.run.Outcome, w.run.Failure = storage.Cancelled, &atom.Failure{Code: atom.CodeCancelled, Message: "the customer called"}
-		w.atoms = []storage.Atom{
+	"cancelling": func(w *inspect.Diagnosis) {
+		w.Run.Outcome, w.Run.Failure = storage.Cancelled, &atom.Failure{Code: atom.CodeCancelled, Message: "the customer called"}
+		w.Atoms = []storage.Atom{
 			{Path: "Book", State: states.TaskReverting, Attempt: 1, StartedAt: start.Add(-time.Second)},
 			{Path: "Rent", State: states.TaskReverting, Attempt: 1, RevertAttempt: 2, Due: start.Add(time.Minute), RevertFailure: busy},
 		}
 	},
-	"parked": func(w *diagnosis) {
-		w.owner, w.run.State, w.run.Hold, w.run.Failure = nil, states.FlowSuspended, true, busy
-		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
+	"parked": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.State, w.Run.Hold, w.Run.Failure = nil, states.FlowSuspended, true, busy
+		w.Atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertAttempt: 3, RevertFailure: busy}}
 	},
-	"suspect": func(w *diagnosis) {
-		w.run.Lost = 3
-		w.run.Suspicion = storage.Suspicion{Trial: storage.Accused, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
+	"suspect": func(w *inspect.Diagnosis) {
+		w.Run.Lost = 3
+		w.Run.Suspicion = storage.Suspicion{Trial: storage.Accused, Died: start.Add(-time.Minute), By: storage.Process{Owner: "p", Host: "box", PID: 4710}}
 	},
-	"set aside": func(w *diagnosis) {
-		w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true
-		w.run.Failure = &atom.Failure{Code: atom.CodeLost, Message: "the run kills the processes that drive it"}
+	"set aside": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.State, w.Run.Hold = nil, states.FlowSuspended, true
+		w.Run.Failure = &atom.Failure{Code: atom.CodeLost, Message: "the run kills the processes that drive it"}
 	},
-	"held":    func(w *diagnosis) { w.owner, w.run.State, w.run.Hold = nil, states.FlowSuspended, true },
-	"new":     func(w *diagnosis) { w.owner, w.run.State = nil, states.FlowPending },
-	"resting": func(w *diagnosis) { w.owner, w.run.State = nil, states.FlowSuspending },
-	"ended": func(w *diagnosis) {
-		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
-		w.atoms = []storage.Atom{{Path: "Late", State: states.TaskRunning}}
+	"held":    func(w *inspect.Diagnosis) { w.Owner, w.Run.State, w.Run.Hold = nil, states.FlowSuspended, true },
+	"new":     func(w *inspect.Diagnosis) { w.Owner, w.Run.State = nil, states.FlowPending },
+	"resting": func(w *inspect.Diagnosis) { w.Owner, w.Run.State = nil, states.FlowSuspending },
+	"ended": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.State, w.Run.Outcome = nil, states.FlowSuccess, storage.Succeeded
+		w.Atoms = []storage.Atom{{Path: "Late", State: states.TaskRunning}}
 	},
-	"sending": func(w *diagnosis) {
-		w.owner, w.run.State, w.run.Outcome = nil, states.FlowSuccess, storage.Succeeded
-		w.sends = []message{
-			{Outgoing: storage.Outgoing{ID: "m1", Run: "trip-1", Target: "bus", Attempts: 20, Parked: true, Error: "the bus says 503"}, behind: 2},
+	"sending": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.State, w.Run.Outcome = nil, states.FlowSuccess, storage.Succeeded
+		w.Sends = []inspect.Unsent{
+			{Outgoing: storage.Outgoing{ID: "m1", Run: "trip-1", Target: "bus", Attempts: 20, Parked: true, Error: "the bus says 503"}, Behind: 2},
 			{Outgoing: storage.Outgoing{ID: "m2", Run: "trip-1", Attempts: 1, Error: "no route", NotUntil: start.Add(time.Minute)}},
 			{Outgoing: storage.Outgoing{ID: "m3", Run: "trip-1", Target: "mail"}},
 		}
 	},
-	"undo failed": func(w *diagnosis) {
-		w.owner, w.run.State, w.run.Outcome, w.run.Undo = nil, states.FlowFailure, storage.FailedOutcome, storage.UndoFailed
-		w.atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertFailure: busy}}
+	"undo failed": func(w *inspect.Diagnosis) {
+		w.Owner, w.Run.State, w.Run.Outcome, w.Run.Undo = nil, states.FlowFailure, storage.FailedOutcome, storage.UndoFailed
+		w.Atoms = []storage.Atom{{Path: "Book", State: states.TaskRevertFailure, RevertFailure: busy}}
 	},
 }
 
@@ -103,14 +104,14 @@ func TestWhy(t *testing.T) {
 	for name, arrange := range diagnoses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &diagnosis{
-				run:    storage.Run{ID: "trip-1", Flow: "trip", State: states.FlowRunning, Owner: "o"},
-				owner:  &storage.Owner{ID: "o", Host: "box", PID: 4711, Started: start, Alive: true},
-				tokens: map[string]*storage.Token{},
+			w := &inspect.Diagnosis{
+				Run:    storage.Run{ID: "trip-1", Flow: "trip", State: states.FlowRunning, Owner: "o"},
+				Owner:  &storage.Owner{ID: "o", Host: "box", PID: 4711, Started: start, Alive: true},
+				Tokens: map[string]*storage.Token{},
 			}
 			arrange(w)
-			text := strings.Join(w.sentences(start), "\n")
-			machine, err := json.MarshalIndent(w.json(start), "", "  ")
+			text := strings.Join(sentences(w, start), "\n")
+			machine, err := json.MarshalIndent(w.Why(start), "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}

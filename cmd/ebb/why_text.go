@@ -6,32 +6,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // sentences tells a standing to people. It depends on nothing but the time.
-func (w *diagnosis) sentences(now time.Time) []string {
-	list := []string{w.stands()}
-	waits := w.waits()
-	list = append(list, w.suspicion(now)...)
-	list = append(list, w.tells(now)...)
+func sentences(w *inspect.Diagnosis, now time.Time) []string {
+	list := []string{stands(w)}
+	waits := w.Waits()
+	list = append(list, suspicion(w, now)...)
+	list = append(list, tells(w, now)...)
 	for i := range waits {
-		list = append(list, w.sentence(&waits[i], now))
+		list = append(list, sentenceOf(w, &waits[i], now))
 	}
-	if w.more > 0 {
-		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s", w.more, visible.Line(w.run.ID)))
+	if w.More > 0 {
+		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s", w.More, visible.Line(w.Run.ID)))
 	}
-	for i := range w.sends {
-		list = append(list, w.sends[i].sentence(now))
+	for i := range w.Sends {
+		list = append(list, messageSentence(&w.Sends[i], now))
 	}
-	return append(list, w.advice(waits)...)
+	return append(list, advice(w, waits)...)
 }
 
 // tells says what the run's language does, and which transition lacks what.
-func (w *diagnosis) tells(now time.Time) []string {
-	m := w.machine
+func tells(w *inspect.Diagnosis, now time.Time) []string {
+	m := w.Machine
 	if m == nil {
 		return nil
 	}
@@ -71,8 +72,8 @@ func (w *diagnosis) tells(now time.Time) []string {
 func quoted(name string) string { return strconv.Quote(visible.Line(name)) }
 
 // stands says how the run stands and who moves it.
-func (w *diagnosis) stands() string {
-	run := &w.run
+func stands(w *inspect.Diagnosis) string {
+	run := &w.Run
 	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
 	switch {
 	case run.State.Ended():
@@ -86,13 +87,13 @@ func (w *diagnosis) stands() string {
 		text += " (" + cause(run.Failure) + ")"
 	}
 	switch {
-	case w.alive():
-		return fmt.Sprintf("%s, and process %d on %s moves it.", text, w.owner.PID, visible.Line(w.owner.Host))
-	case w.owner != nil:
-		return fmt.Sprintf("%s. Nobody moves it: process %d on %s, which did, has died.", text, w.owner.PID, visible.Line(w.owner.Host))
-	case run.State == states.FlowSuspended && len(w.mends(w.waits())) > 0:
+	case w.Alive():
+		return fmt.Sprintf("%s, and process %d on %s moves it.", text, w.Owner.PID, visible.Line(w.Owner.Host))
+	case w.Owner != nil:
+		return fmt.Sprintf("%s. Nobody moves it: process %d on %s, which did, has died.", text, w.Owner.PID, visible.Line(w.Owner.Host))
+	case run.State == states.FlowSuspended && len(w.Mends(w.Waits())) > 0:
 		return text + ", because something could not be undone and somebody is to decide."
-	case setAside(run):
+	case inspect.SetAside(run):
 		return text + "."
 	case run.State == states.FlowSuspended:
 		return text + ", on purpose."
@@ -128,50 +129,50 @@ var limits = [...]string{
 	storage.HeartbeatLimit:  ", unless it is heard of before",
 }
 
-// sentence says what one wait is.
-func (w *diagnosis) sentence(one *wait, now time.Time) string {
-	name := visible.Line(one.path)
-	switch one.kind {
-	case waitsForExecution:
-		return w.called(name, "executed", one, now)
-	case waitsForRevert:
-		return w.called(name, "undone", one, now)
-	case waitsForToken:
-		return fmt.Sprintf("%s waits for whoever has its token%s%s%s.", name, since(one.since, now), until(one.due, now), limits[one.timeout])
-	case waitsForWorker:
-		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one.token, now), since(one.since, now), until(one.due, now), limits[one.timeout])
-	case waitsForTime:
-		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.due, now), ","))
-	case waitsForRetry:
-		return fmt.Sprintf("%s is tried again%s, which is attempt %d%s.", name, at(one.due, now), one.attempt, after(one))
-	case waitsForUndoAgain:
-		return fmt.Sprintf("%s is to be undone again%s, which is attempt %d%s.", name, at(one.due, now), one.attempt, after(one))
-	case waitsForMending:
+// sentenceOf says what one wait is.
+func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
+	name := visible.Line(one.Path)
+	switch one.Kind {
+	case inspect.WaitsForExecution:
+		return called(w, name, "executed", one, now)
+	case inspect.WaitsForRevert:
+		return called(w, name, "undone", one, now)
+	case inspect.WaitsForToken:
+		return fmt.Sprintf("%s waits for whoever has its token%s%s%s.", name, since(one.Since, now), until(one.Due, now), limits[one.Timeout])
+	case inspect.WaitsForWorker:
+		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one.Token, now), since(one.Since, now), until(one.Due, now), limits[one.Timeout])
+	case inspect.WaitsForTime:
+		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.Due, now), ","))
+	case inspect.WaitsForRetry:
+		return fmt.Sprintf("%s is tried again%s, which is attempt %d%s.", name, at(one.Due, now), one.Attempt, after(one))
+	case inspect.WaitsForUndoAgain:
+		return fmt.Sprintf("%s is to be undone again%s, which is attempt %d%s.", name, at(one.Due, now), one.Attempt, after(one))
+	case inspect.WaitsForMending:
 		return fmt.Sprintf("%s could not be undone%s.", name, after(one))
-	case waitsForPlace:
-		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.limit.Reason()))
-	case waitsForDeadline:
-		return fmt.Sprintf("Its time is up%s.", at(one.due, now))
+	case inspect.WaitsForPlace:
+		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.Limit.Reason()))
+	case inspect.WaitsForDeadline:
+		return fmt.Sprintf("Its time is up%s.", at(one.Due, now))
 	default:
-		return w.message(one, now)
+		return inInbox(one, now)
 	}
 }
 
 // called says that an atom is, or was, in the middle of a call.
-func (w *diagnosis) called(name, how string, one *wait, now time.Time) string {
+func called(w *inspect.Diagnosis, name, how string, one *inspect.Wait, now time.Time) string {
 	which := ""
-	if one.attempt > 1 {
-		which = fmt.Sprintf(", attempt %d", one.attempt)
+	if one.Attempt > 1 {
+		which = fmt.Sprintf(", attempt %d", one.Attempt)
 	}
-	if w.alive() {
-		return fmt.Sprintf("%s is being %s%s%s.", name, how, since(one.since, now), which)
+	if w.Alive() {
+		return fmt.Sprintf("%s is being %s%s%s.", name, how, since(one.Since, now), which)
 	}
 	return fmt.Sprintf("%s was being %s%s%s; how that ended is not known, so it is %s again under the same key.",
-		name, how, since(one.since, now), which, how)
+		name, how, since(one.Since, now), which, how)
 }
 
-func (w *diagnosis) message(one *wait, now time.Time) string {
-	l := one.message
+func inInbox(one *inspect.Wait, now time.Time) string {
+	l := one.Message
 	what := visible.Line(l.Kind)
 	if l.Name != "" && l.Kind != storage.MessageToken {
 		what += " " + visible.Line(l.Name)
@@ -179,13 +180,13 @@ func (w *diagnosis) message(one *wait, now time.Time) string {
 	if l.Path != "" {
 		what += " for " + visible.Line(l.Path)
 	}
-	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.since, now))
+	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.Since, now))
 }
 
 // advice says what would move the run on.
-func (w *diagnosis) advice(waits []wait) []string {
+func advice(w *inspect.Diagnosis, waits []inspect.Wait) []string {
 	var list, commands []string
-	for _, wake := range w.wakes(waits) {
+	for _, wake := range w.Wakes(waits) {
 		switch wake.By {
 		case "event":
 			list = append(list, fmt.Sprintf("The event %s can be sent with: %s", visible.Line(wake.Event), visible.Line(wake.Command)))
@@ -222,15 +223,40 @@ func at(t, now time.Time) string {
 	return fmt.Sprintf(" at %s (in %s)", clock(t, whyTime), left(t, now))
 }
 
-func after(one *wait) string {
-	if one.failure == nil {
+func after(one *inspect.Wait) string {
+	if one.Failure == nil {
 		return ""
 	}
-	text := one.failure.Code
-	if one.failure.Message != "" {
-		text += ": " + one.failure.Message
+	text := one.Failure.Code
+	if one.Failure.Message != "" {
+		text += ": " + one.Failure.Message
 	}
 	return ", after " + visible.Line(text)
 }
 
 const whyTime = time.DateTime
+
+// suspicion says what the deaths of processes mean for a run; nothing when they mean nothing.
+func suspicion(w *inspect.Diagnosis, now time.Time) []string {
+	run := &w.Run
+	s := &run.Suspicion
+	switch {
+	case inspect.SetAside(run):
+		return []string{fmt.Sprintf("It was set aside: %s (%s).", run.Failure.Message, run.Failure.Code)}
+	case run.State.Ended() || !run.Suspect(now):
+		return nil
+	case s.Trial&storage.OnTrial != 0:
+		return []string{fmt.Sprintf("It is on trial, as %s.", deaths(run))}
+	case s.Trial&storage.Accused != 0:
+		return []string{fmt.Sprintf("It is tried alone when it is driven next, as %s.", deaths(run))}
+	default:
+		return []string{fmt.Sprintf("It is tried when it is driven next, as %s.", deaths(run))}
+	}
+}
+
+// deaths says who died with a run.
+func deaths(run *storage.Run) string {
+	s := &run.Suspicion
+	return fmt.Sprintf("%d processes died that drove it, the last of them (%s) before %s",
+		run.Lost, s.By, s.Died.UTC().Format(time.RFC3339))
+}

@@ -14,7 +14,7 @@ import (
 // purePackages are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
 var purePackages = []string{
 	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/visible", "internal/redact",
-	"engine/internal/scheduler", "internal/cron",
+	"engine/inspect", "engine/internal/scheduler", "internal/cron",
 }
 
 // impureImports are the packages of the standard library, with all below them, that reach the outside world.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/draw"
@@ -84,7 +85,7 @@ func (m *aslMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string
 		if e.Kind != storage.EntryAtom || e.Path == flow.GrowingPath {
 			continue
 		}
-		if _, name := CutPath(e.Path); !strings.HasPrefix(name, "[") {
+		if _, name := inspect.CutPath(e.Path); !strings.HasPrefix(name, "[") {
 			last[stateID(withoutVisit(name))] = states.Task(e.To).String()
 		}
 	}

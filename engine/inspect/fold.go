@@ -1,9 +1,8 @@
-package main
+package inspect
 
 import (
 	"slices"
 
-	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -11,10 +10,10 @@ import (
 // most, and counts the others by their states. It decides with each change, so that also what
 // it holds meanwhile is bounded.
 const (
-	keptOfGroup  = 2 * fewOfMany // steps of one group, see groups.go
+	keptOfGroup  = 2 * FewOfMany // steps of one group, see group.go
 	keptOfOthers = 100           // steps of one flow that are in no group
 	keptInAll    = 2000
-	keptUndone   = 100 // steps that were undone, half of them the first and half the last
+	KeptUndone   = 100 // steps that were undone, half of them the first and half the last
 )
 
 // rank says how much a step in a state matters; 0 is most.
@@ -32,20 +31,20 @@ func rank(state states.Task) int {
 }
 
 // meet takes in a change of a step that is not kept: it is new, or it was folded.
-func (t *tree) meet(c *change) {
-	above, name := definition.CutPath(c.path)
+func (t *Tree) meet(c *Change) {
+	above, name := CutPath(c.Path)
 	parent := t.parent(above)
 	if parent == nil {
 		return // it is inside of what is folded
 	}
-	s := newStep(c.path, name)
+	s := newStep(c.Path, name)
 	var from states.Task
-	if from.UnmarshalText([]byte(c.from)) == nil && parent.folded[from] > 0 {
+	if from.UnmarshalText([]byte(c.From)) == nil && parent.folded[from] > 0 {
 		parent.folded[from]--
-		s.state = from
+		s.State = from
 	}
-	if c.to == "" {
-		s.progress, s.details = c.progress, c.details
+	if c.To == "" {
+		s.Progress, s.Details = c.Progress, c.Details
 	} else {
 		t.change(s, c)
 	}
@@ -54,14 +53,14 @@ func (t *tree) meet(c *change) {
 
 // parent returns the step at a path, made with all that is above it when it is not there;
 // nil when it, or one above it, is folded.
-func (t *tree) parent(path string) *step {
+func (t *Tree) parent(path string) *Step {
 	if path == "" {
-		return &t.top
+		return &t.Top
 	}
 	if s := t.steps[path]; s != nil {
 		return s
 	}
-	above, name := definition.CutPath(path)
+	above, name := CutPath(path)
 	parent := t.parent(above)
 	if parent == nil {
 		return nil
@@ -75,13 +74,13 @@ func (t *tree) parent(path string) *step {
 }
 
 // full reports whether a step has no place below its parent, unless another one leaves.
-func (t *tree) full(parent, s *step) bool {
+func (t *Tree) full(parent, s *Step) bool {
 	same, most := siblings(parent, s)
 	return same >= most || len(t.steps) >= keptInAll
 }
 
 // siblings returns how many steps are kept that a step competes with, and how many may be.
-func siblings(parent, s *step) (same, most int) {
+func siblings(parent, s *Step) (same, most int) {
 	for _, other := range parent.children {
 		if other.numbered == s.numbered {
 			same++
@@ -95,10 +94,10 @@ func siblings(parent, s *step) (same, most int) {
 
 // add keeps a step below its parent, in place of the one that matters least if need be, or
 // counts it.
-func (t *tree) add(parent, s *step) {
+func (t *Tree) add(parent, s *Step) {
 	if t.full(parent, s) {
 		at := leastOf(parent, s)
-		if at < 0 || rank(parent.children[at].state) <= rank(s.state) {
+		if at < 0 || rank(parent.children[at].State) <= rank(s.State) {
 			t.fold(parent, s)
 			return
 		}
@@ -107,17 +106,17 @@ func (t *tree) add(parent, s *step) {
 		t.fold(parent, least)
 		t.drop(least)
 	}
-	parent.inner = parent.inner || parent.state == states.TaskPending // until something becomes of it, it only holds others
+	parent.Inner = parent.Inner || parent.State == states.TaskPending // until something becomes of it, it only holds others
 	parent.children = append(parent.children, s)
-	t.steps[s.path] = s
+	t.steps[s.Path] = s
 }
 
 // leastOf returns which of the steps that one competes with matters least: of several the
 // latest; -1 when there is none.
-func leastOf(parent, s *step) int {
+func leastOf(parent, s *Step) int {
 	least := -1
 	for i, other := range parent.children {
-		if other.numbered == s.numbered && (least < 0 || rank(other.state) >= rank(parent.children[least].state)) {
+		if other.numbered == s.numbered && (least < 0 || rank(other.State) >= rank(parent.children[least].State)) {
 			least = i
 		}
 	}
@@ -125,17 +124,17 @@ func leastOf(parent, s *step) int {
 }
 
 // fold counts a step that is not kept.
-func (t *tree) fold(parent, s *step) {
+func (t *Tree) fold(parent, s *Step) {
 	if parent.folded == nil {
 		parent.folded = map[states.Task]int{}
 	}
-	parent.folded[s.state]++
-	t.partial = true
+	parent.folded[s.State]++
+	t.Partial = true
 }
 
 // drop forgets a step and what is below it.
-func (t *tree) drop(s *step) {
-	delete(t.steps, s.path)
+func (t *Tree) drop(s *Step) {
+	delete(t.steps, s.Path)
 	for _, c := range s.children {
 		t.drop(c)
 	}
@@ -143,15 +142,15 @@ func (t *tree) drop(s *step) {
 
 // undo notes that a step is being undone. Of very many it keeps the first, the last, and what
 // could not be undone.
-func (t *tree) undo(s *step) {
-	t.undone = append(t.undone, s)
-	if len(t.undone) <= keptUndone {
+func (t *Tree) undo(s *Step) {
+	t.Undone = append(t.Undone, s)
+	if len(t.Undone) <= KeptUndone {
 		return
 	}
-	at := keptUndone / 2
-	if plain := slices.IndexFunc(t.undone[at:], func(s *step) bool { return s.state == states.TaskReverted }); plain > 0 {
+	at := KeptUndone / 2
+	if plain := slices.IndexFunc(t.Undone[at:], func(s *Step) bool { return s.State == states.TaskReverted }); plain > 0 {
 		at += plain
 	}
-	t.undone = slices.Delete(t.undone, at, at+1)
-	t.forgotten++
+	t.Undone = slices.Delete(t.Undone, at, at+1)
+	t.Forgotten++
 }

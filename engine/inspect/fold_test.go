@@ -1,9 +1,9 @@
-package main
+package inspect
 
 import (
 	"fmt"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -13,14 +13,14 @@ import (
 func TestFold(t *testing.T) {
 	t.Parallel()
 	const n = 30_000
-	tr := newTree("trip", "trip-1")
-	now := start
+	tr := NewTree("trip", "trip-1")
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	apply := func(path, from, to string) {
-		c := change{path: path, from: from, to: to, at: now}
+		c := Change{Path: path, From: from, To: to, At: now}
 		if to == "FAILURE" {
-			c.failure = &atom.Failure{Code: "Broken"}
+			c.Failure = &atom.Failure{Code: "Broken"}
 		}
-		tr.apply(&c)
+		tr.Apply(&c)
 	}
 	do := func(path, end string) {
 		apply(path, "PENDING", "RUNNING")
@@ -46,19 +46,27 @@ func TestFold(t *testing.T) {
 		}
 		apply(path, "REVERTING", end)
 	}
-	if len(tr.steps) > keptInAll || len(tr.undone) != keptUndone || tr.forgotten != n-keptUndone {
-		t.Errorf("%d steps are kept, and %d of what was undone; %d are forgotten", len(tr.steps), len(tr.undone), tr.forgotten)
+	if len(tr.steps) > keptInAll || len(tr.Undone) != KeptUndone || tr.Forgotten != n-KeptUndone {
+		t.Errorf("%d steps are kept, and %d of what was undone; %d are forgotten", len(tr.steps), len(tr.Undone), tr.Forgotten)
 	}
-	if at := tr.stuckAt(); at != fmt.Sprint("Pay#", n/2) {
+	if at := tr.StuckAt(); at != fmt.Sprint("Pay#", n/2) {
 		t.Errorf("it is stuck at %q", at)
 	}
-	text := strings.Join(tr.lines(now, page{}), "\n")
-	for _, want := range []string{
-		fmt.Sprintf("%d REVERTED", n-1-(keptOfOthers-3)), "✗ Broken", fmt.Sprintf("! Pay#%d", n/2),
-		fmt.Sprintf("%d SUCCESS", n-fewOfMany), fmt.Sprintf("%d more (ebb history trip-1)", n-keptUndone),
+	for path, wanted := range map[string]string{
+		"":     fmt.Sprintf("%d REVERTED", n-1-(keptOfOthers-3)),
+		"Fork": fmt.Sprintf("%d SUCCESS", n-FewOfMany),
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, text)
+		of := tr.steps[path]
+		if path == "" {
+			of = &tr.Top
+		}
+		if _, rest := of.Few(); rest != wanted {
+			t.Errorf("what is not kept below %q is told as %q, not %q", path, rest, wanted)
+		}
+	}
+	for _, path := range []string{"Broken", fmt.Sprint("Pay#", n/2)} {
+		if tr.steps[path] == nil {
+			t.Errorf("%s is not kept", path)
 		}
 	}
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A tally counts the members of groups that are not reported one by one.
+type tally struct {
+	ended  map[string]int
+	failed map[string]int
+}
+
+// told returns what is said of a change of one of a group: nothing, mostly. The change
+// itself is to be told if it is none of these, or a failure among the first.
+func (t *tally) told(c *inspect.Change) (instead string, each bool) {
+	group, itself, ok := inspect.GroupOf(c.Path)
+	var state states.Task
+	if !ok || state.UnmarshalText([]byte(c.To)) != nil {
+		return "", !ok
+	}
+	if t.ended == nil {
+		t.ended, t.failed = map[string]int{}, map[string]int{}
+	}
+	if c.Failure != nil {
+		if t.failed[group]++; t.failed[group] <= inspect.FewOfMany {
+			each = true
+		}
+	}
+	if itself && (state == states.TaskSuccess || state == states.TaskFailure || state == states.TaskCancelled || state == states.TaskReverted) {
+		if t.ended[group]++; t.ended[group] > inspect.FewOfMany && t.ended[group]&(t.ended[group]-1) == 0 { // 16, 32 …
+			more := "…"
+			if strings.HasSuffix(group, "[") {
+				more = "…]"
+			}
+			instead = fmt.Sprintf("%s%s %d more ended", visible.Line(group), more, t.ended[group])
+		}
+	}
+	return instead, each
+}

@@ -1,0 +1,35 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// SetAside reports whether a run was suspended because it kills the processes that drive it,
+// or needs more memory than they have.
+func SetAside(run *storage.Run) bool {
+	return run.Hold && run.Failure != nil && (run.Failure.Code == atom.CodeLost || run.Failure.Code == atom.CodeLimit)
+}
+
+// Deaths are deaths of processes that a run may have caused.
+type Deaths struct {
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+	PID     int       `json:"pid,omitempty"` // of the process that died last
+	Host    string    `json:"host,omitempty"`
+	OnTrial bool      `json:"on_trial"`
+	Accused bool      `json:"accused"` // a process died while the run was on trial
+}
+
+func deathsOf(run *storage.Run, now time.Time) *Deaths {
+	s := &run.Suspicion
+	if run.State.Ended() || !run.Suspect(now) {
+		return nil
+	}
+	return &Deaths{
+		Count: run.Lost, Last: s.Died.UTC(), PID: s.By.PID, Host: s.By.Host,
+		OnTrial: s.Trial&storage.OnTrial != 0, Accused: s.Trial&storage.Accused != 0,
+	}
+}
