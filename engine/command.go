@@ -174,7 +174,7 @@ func (e *Engine) followed(ctx context.Context, run *storage.Run) (bool, error) {
 	if !rests(run) {
 		return false, nil
 	}
-	_, messages, err := e.env.Store.Messages(ctx, run.ID)
+	_, messages, err := storage.AllMessages(ctx, e.env.Store, run.ID)
 	return err == nil && !inbox.HasCommand(messages), wrapStore(run.ID, err)
 }
 
@@ -195,7 +195,7 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 		}
 		o.c.Kind = ""
 	}
-	wakeups, messages, err := e.env.Store.Messages(ctx, id)
+	wakeups, messages, err := storage.AllMessages(ctx, e.env.Store, id)
 	if err != nil {
 		d.Close()
 		return nil, errors.Join(wrapStore(id, err), e.releaseUndriven(ctx, d.Claim(), snap))

@@ -142,9 +142,9 @@ func (s *boxed) EndToken(ctx context.Context, id string, result atom.Value, f *a
 	return s.Store.EndToken(ctx, id, result, f)
 }
 
-func (s *boxed) Messages(ctx context.Context, run string) (int64, []storage.Message, error) {
+func (s *boxed) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
 	defer s.around("Messages")()
-	return s.Store.Messages(ctx, run)
+	return s.Store.Messages(ctx, run, after)
 }
 
 func (s *boxed) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
@@ -420,7 +420,7 @@ func (in *site) judge() {
 		if run.State != states.FlowSuccess || run.Owner != "" {
 			in.r.faultf("%s is %v, owned by %q, due %v", id, run.State, run.Owner, run.Due)
 		}
-		if _, messages, err := in.look.Messages(in.t.Context(), id); err != nil || len(messages) > 0 {
+		if _, messages, err := in.look.Messages(in.t.Context(), id, 0); err != nil || len(messages) > 0 {
 			in.r.faultf("%s has messages left: %v %v", id, messages, err)
 		}
 		history, err := in.look.History(in.t.Context(), id, 0, 0)

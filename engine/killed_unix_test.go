@@ -265,7 +265,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	wentOn := w.wentOn(t)
 	for _, id := range waitingRuns {
 		run, err := store.Run(t.Context(), id)
-		_, messages, errWakeups := store.Messages(t.Context(), id)
+		_, messages, errWakeups := store.Messages(t.Context(), id, 0)
 		switch at := wentOn[id]; {
 		case err != nil || errWakeups != nil:
 			t.Error(err, errWakeups)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ func (e *Engine) releaseAfter(ctx context.Context, d *driver.Driver, err error) 
 // releaseClaim releases a claim. The run is then due at once. Releasing a void claim
 // is not an error.
 func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
-	wakeups, _, err := e.env.Store.Messages(ctx, claim.Run)
+	wakeups, _, err := e.env.Store.Messages(ctx, claim.Run, math.MaxInt64)
 	if err == nil {
 		err = e.release(ctx, claim, wakeups, e.now())
 	}
@@ -37,7 +38,7 @@ func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
 func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	err := e.env.Store.Release(ctx, claim, wakeups, due)
 	for errors.Is(err, storage.ErrNewMessages) {
-		if wakeups, _, err = e.env.Store.Messages(ctx, claim.Run); err == nil {
+		if wakeups, _, err = e.env.Store.Messages(ctx, claim.Run, math.MaxInt64); err == nil {
 			err = e.env.Store.Release(ctx, claim, wakeups, e.now())
 		}
 	}

@@ -95,7 +95,7 @@ func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, messages, err := s.Messages(ctx, "r")
+	_, messages, err := s.Messages(ctx, "r", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

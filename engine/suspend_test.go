@@ -112,7 +112,7 @@ func TestHoldWaits(t *testing.T) {
 		}
 		wantActs(t, s, "a", "b")
 		for _, id := range []string{"held", "cancelled", "lifted"} {
-			if _, messages, err := eng.Store().Messages(t.Context(), id); err != nil || len(messages) > 0 {
+			if _, messages, err := eng.Store().Messages(t.Context(), id, 0); err != nil || len(messages) > 0 {
 				t.Errorf("%d messages are left for %s: %v", len(messages), id, err)
 			}
 		}

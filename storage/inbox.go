@@ -38,8 +38,10 @@ type Inbox interface {
 	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
-	// Messages returns the run's wakeup counter and messages.
-	Messages(ctx context.Context, run string) (int64, []Message, error)
+	// Messages returns the run's wakeup counter, and a page of the messages in its inbox:
+	// those whose number is larger than after, oldest first, up to MaxMessages. Of a page
+	// that is full, the next is asked for by the number of its last message.
+	Messages(ctx context.Context, run string, after int64) (int64, []Message, error)
 	// Changed returns a channel that is closed when something may have come for any
 	// of this store's runs: a message, a job, by this process or another. It is
 	// only a hint. Take the channel first, then read the rows, then wait.
@@ -58,6 +60,23 @@ type Inbox interface {
 	// takes the channel of Changed, calls RunsWithMessages once, calls Messages for the
 	// runs it returned, and waits.
 	RunsWithMessages(ctx context.Context, since int64) (changed []Arrival, now int64, err error)
+}
+
+// MaxMessages is how many messages a page of an inbox has, see [Inbox].
+const MaxMessages = 500
+
+// AllMessages returns the run's wakeup counter and all messages in its inbox, which may be
+// very many.
+func AllMessages(ctx context.Context, s Inbox, run string) (wakeups int64, all []Message, err error) {
+	for after := int64(0); ; after = all[len(all)-1].N {
+		wakeups, page, err := s.Messages(ctx, run, after)
+		if all = append(all, page...); err != nil || len(page) < MaxMessages {
+			if len(all) > 0 {
+				wakeups = max(wakeups, all[len(all)-1].N) // it is read before the messages
+			}
+			return wakeups, all, err
+		}
+	}
 }
 
 // MaxQueues is how many queues work may be taken from at once.

@@ -47,7 +47,7 @@ func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagn
 	for i := range tokens {
 		w.Tokens[tokens[i].Path] = &tokens[i]
 	}
-	if _, w.Messages, err = store.Messages(ctx, run.ID); err != nil {
+	if _, w.Messages, err = storage.AllMessages(ctx, store, run.ID); err != nil {
 		return nil, err
 	}
 	if w.Sends, err = UnsentOf(ctx, store, run.ID); err != nil {

@@ -231,9 +231,9 @@ func (f *store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Beat"}, func() (storage.Token, error) { return f.Store.Beat(ctx, id) })
 }
 
-func (f *store) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
+func (f *store) Messages(ctx context.Context, run string, after int64) (wakeups int64, messages []storage.Message, err error) {
 	err = f.do(ctx, Call{Method: "Messages", Run: run}, func() (err error) {
-		wakeups, messages, err = f.Store.Messages(ctx, run)
+		wakeups, messages, err = f.Store.Messages(ctx, run, after)
 		return err
 	})
 	return wakeups, messages, err

@@ -79,7 +79,7 @@ func TestHandler(t *testing.T) {
 				}
 				got = answer.Body.String()
 			}
-			_, messages, err := store.Messages(t.Context(), "r")
+			_, messages, err := store.Messages(t.Context(), "r", 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -56,8 +56,8 @@ func (m *memory) deliver(r *runRecord, l storage.Message) {
 	m.notify()
 }
 
-// Messages returns the run's wakeup counter and messages.
-func (m *Store) Messages(ctx context.Context, run string) (int64, []storage.Message, error) {
+// Messages returns the run's wakeup counter, and a page of its messages.
+func (m *Store) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -66,5 +66,5 @@ func (m *Store) Messages(ctx context.Context, run string) (int64, []storage.Mess
 	if err != nil {
 		return 0, nil, err
 	}
-	return r.head.Wakeups, r.listMessages(), nil
+	return r.head.Wakeups, r.listMessages(after, storage.MaxMessages), nil
 }

@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,8 +108,10 @@ func (r *runRecord) listAtoms(q storage.AtomQuery) ([]storage.Atom, error) {
 	return out, nil
 }
 
-func (r *runRecord) listMessages() []storage.Message {
-	out := slices.Clone(r.messages)
+// listMessages returns up to so many messages with larger numbers.
+func (r *runRecord) listMessages(after int64, limit int) []storage.Message {
+	from, _ := slices.BinarySearchFunc(r.messages, after+1, func(l storage.Message, n int64) int { return cmp.Compare(l.N, n) })
+	out := slices.Clone(r.messages[from:min(from+limit, len(r.messages))])
 	for i := range out {
 		out[i].Failure = rules.CopyFailure(out[i].Failure)
 	}
@@ -141,7 +144,7 @@ func (m *memory) snapshot(r *runRecord) (*storage.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &storage.Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(), Timers: r.listTimers()}
+	s := &storage.Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(0, len(r.messages)), Timers: r.listTimers()}
 	for _, id := range r.open {
 		s.Tokens = append(s.Tokens, m.token(id))
 	}

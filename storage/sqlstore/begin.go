@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -231,7 +232,10 @@ func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, erro
 		is   parts
 		read func() error
 	}{
-		{hasMessages, func() (err error) { snap.Messages, err = readMessages(ctx, s, row.N, row.ID); return err }},
+		{hasMessages, func() (err error) {
+			snap.Messages, err = readMessages(ctx, s, row.N, row.ID, 0, math.MaxInt)
+			return err
+		}},
 		{hasTokens, func() (err error) { snap.Tokens, err = readTokens(ctx, s, selectOpenTokens, row.N); return err }},
 		{hasTimers, func() (err error) { snap.Timers, err = readTimers(ctx, s, row.N, row.ID); return err }},
 	} {

@@ -141,7 +141,7 @@ func useAll(s *sqlstore.Store) error {
 		_, history := s.History(ctx, id, 0, 0)
 		_, undos := s.Undos(ctx, id, 0, 0)
 		_, timers := s.RunTimers(ctx, id)
-		_, _, wakeups := s.Messages(ctx, id)
+		_, _, wakeups := s.Messages(ctx, id, 0)
 		errs = append(errs, err, atoms, history, undos, timers, wakeups)
 		claim, snap, err := s.Begin(ctx, id)
 		if errs = append(errs, err); err != nil {

@@ -186,7 +186,7 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 			note(err)
 			r.Timers, err = s.RunTimers(ctx, run.ID)
 			note(err)
-			r.Wakeups, r.Messages, err = s.Messages(ctx, run.ID)
+			r.Wakeups, r.Messages, err = s.Messages(ctx, run.ID, 0)
 			note(err)
 		}
 		d.Runs = append(d.Runs, r)

@@ -19,7 +19,7 @@ const (
 WHERE n = ?2`
 	insertMessage = `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent)
 SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`
-	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM messages WHERE run = ? ORDER BY n`
+	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM messages WHERE run = ? AND n > ? ORDER BY n LIMIT ?`
 	selectWakeups  = `SELECT wakeups FROM runs WHERE n = ?`
 	deleteMessage  = `DELETE FROM messages WHERE run = ? AND n = ?`
 )
@@ -93,7 +93,7 @@ func takeMessages(ctx context.Context, w *session, n int64, taken []int64) error
 	return nil
 }
 
-func readMessages(ctx context.Context, s *session, n int64, run string) ([]storage.Message, error) {
+func readMessages(ctx context.Context, s *session, n int64, run string, after int64, limit int) ([]storage.Message, error) {
 	var rows []struct {
 		N           int64
 		Kind        string
@@ -105,7 +105,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string) ([]stora
 		Failure     []byte
 		Sent        moment
 	}
-	if err := s.all(ctx, &rows, selectMessages, n); err != nil {
+	if err := s.all(ctx, &rows, selectMessages, n, after, limit); err != nil {
 		return nil, err
 	}
 	out := make([]storage.Message, len(rows))
@@ -158,13 +158,13 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	return rules.LastArrivals(messages), max(since, now), nil
 }
 
-// Messages returns the run's wakeup counter and messages.
-func (s *Store) Messages(ctx context.Context, run string) (wakeups int64, messages []storage.Message, err error) {
+// Messages returns the run's wakeup counter, and a page of its messages.
+func (s *Store) Messages(ctx context.Context, run string, after int64) (wakeups int64, messages []storage.Message, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
 		if err := r.get(ctx, &wakeups, selectWakeups, n); err != nil {
 			return err
 		}
-		messages, err = readMessages(ctx, r, n, run)
+		messages, err = readMessages(ctx, r, n, run, after, storage.MaxMessages)
 		return err
 	})
 	return wakeups, messages, err

@@ -202,7 +202,7 @@ func TestServerNotified(t *testing.T) {
 		soon(t, "the message", func() bool {
 			<-changed
 			changed = a.Changed()
-			_, messages, err := a.Messages(t.Context(), "a")
+			_, messages, err := a.Messages(t.Context(), "a", 0)
 			return err == nil && len(messages) == n+1
 		})
 	}

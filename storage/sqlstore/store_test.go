@@ -68,7 +68,7 @@ func TestVirtualTime(t *testing.T) {
 		if waited := time.Since(begun); waited != 10*time.Minute {
 			t.Errorf("waited %v", waited)
 		}
-		if _, messages, err := s.Messages(t.Context(), "a"); err != nil || !messages[0].Sent.Equal(begun.Add(10*time.Minute)) {
+		if _, messages, err := s.Messages(t.Context(), "a", 0); err != nil || !messages[0].Sent.Equal(begun.Add(10*time.Minute)) {
 			t.Errorf("messages %+v, %v", messages, err)
 		}
 		if err := s.Close(); err != nil {

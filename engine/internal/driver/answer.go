@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // answers are what user code decides about a run: those of languages, retry controllers
@@ -162,7 +163,7 @@ func (d *Driver) reasonToGiveUp(now time.Time) (why, err error) {
 	}
 	ctx, cancel := context.WithTimeout(d.storing, assurance)
 	defer cancel()
-	_, messages, err := d.env.Store.Messages(ctx, d.claim.Run)
+	_, messages, err := storage.AllMessages(ctx, d.env.Store, d.claim.Run)
 	if err == nil && inbox.HasCommand(messages) {
 		return ErrAnswerGivenUp, nil
 	}

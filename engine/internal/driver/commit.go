@@ -96,7 +96,6 @@ func (d *Driver) flush() error {
 		return err
 	}
 	failpoint.Hit("engine.committed")
-	d.forgetTaken()
 	d.next.Renew()
 	d.counted = false
 	d.announce()

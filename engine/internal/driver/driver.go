@@ -49,9 +49,8 @@ type Driver struct {
 	wake       chan struct{}                 // calls who drives
 	handoff    chan struct{}                 // calls who watches
 	rest       chan stopped                  // how the driving ended
-	wakeups    int64                         // as last looked at
-	seen       map[int64]bool                // messages that were looked at and are in the inbox still
-	unread     []storage.Message             // those of them that no atom waited for yet
+	wakeups    int64                         // counter up to which messages were read: it is the number of the last that was
+	unread     []storage.Message             // messages that were read and that no atom waited for yet
 	awaited    bool                          // an atom has begun to wait that one of them may be for
 	external   map[string]*external          // attempts that may be ended from elsewhere, by path
 	parent     string                        // id of the run that began this one

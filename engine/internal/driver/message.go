@@ -15,46 +15,33 @@ import (
 // succeed.
 const messageChild = "child"
 
-// readMessages reads the messages that arrived since the inbox was last read.
+// readMessages reads a page of the messages that arrived since the inbox was last read.
+// Behind a full page it lets the driver come back for the next.
 func (d *Driver) readMessages() error {
-	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run)
+	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.wakeups)
 	if err != nil {
 		return storeError(d.claim.Run, err)
+	}
+	if n := len(messages); n == storage.MaxMessages {
+		wakeups = messages[n-1].N
+		d.mail.Store(true)
+		d.look.Store(true)
+	} else if n > 0 {
+		wakeups = max(wakeups, messages[n-1].N)
 	}
 	d.wakeups = wakeups
 	return d.follow(messages)
 }
 
-// follow applies the messages that were not looked at before. A message that no
-// atom waits for yet stays in the inbox.
+// follow applies messages. A message that no atom waits for yet stays in the inbox.
 func (d *Driver) follow(messages []storage.Message) error {
 	defer d.attend()()
 	for i := range messages {
-		l := &messages[i]
-		if d.seen[l.N] {
-			continue
-		}
-		d.see(l.N)
-		if err := d.open(l); err != nil {
+		if err := d.open(&messages[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (d *Driver) see(n int64) {
-	if d.seen == nil {
-		d.seen = map[int64]bool{}
-	}
-	d.seen[n] = true
-}
-
-// forgetTaken forgets the messages that the last commit took out of the inbox. Nothing
-// reads them again, and a run may receive any number of them.
-func (d *Driver) forgetTaken() {
-	for _, n := range d.next.Taken {
-		delete(d.seen, n)
-	}
 }
 
 // open does what one message says.
@@ -204,7 +191,6 @@ func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCo
 			others = append(others, messages[i])
 			continue
 		}
-		d.see(messages[i].N)
 		so, tell, err := d.accept(&o, messages[i].N)
 		if tell || err != nil {
 			return &so, append(d.WithoutHolds(others), messages[i+1:]...), err

@@ -56,11 +56,6 @@ type Finished struct {
 // Unwanted reports whether the call's context has ended.
 func (c *Call) Unwanted() bool { return c.life.Err() != nil }
 
-// Is reports whether it is a call of that atom or node which executes.
-func (c *Call) Is(node *scheduler.Node, atom int32) bool {
-	return c.Node == node && c.Atom == atom && !c.About.Revert
-}
-
 func (c *Call) completed() scheduler.Event {
 	return scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
 }

@@ -93,10 +93,10 @@ func testCommitIsAtomic(t *testing.T, m Maker) {
 		}
 		want(t, name+": token", errOf(s.Token(t.Context(), "t")), storage.ErrNotFound)
 		want(t, name+": child", errOf(s.Run(t.Context(), "child")), storage.ErrNotFound)
-		if wakeups, messages, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 || len(messages) != 1 {
+		if wakeups, messages, err := s.Messages(t.Context(), "a", 0); err != nil || wakeups != 1 || len(messages) != 1 {
 			t.Errorf("%s: the message is gone: wakeup counter %d, %d messages, %v", name, wakeups, len(messages), err)
 		}
-		if wakeups, _, err := s.Messages(t.Context(), "to"); err != nil || wakeups != 0 {
+		if wakeups, _, err := s.Messages(t.Context(), "to", 0); err != nil || wakeups != 0 {
 			t.Errorf("%s: a message went out: wakeup counter %d, %v", name, wakeups, err)
 		}
 	}

@@ -177,7 +177,7 @@ func testRaceDue(t *testing.T, m Maker) {
 	for i := range runs {
 		id := fmt.Sprint("run", i)
 		got := load(t, s, id)
-		if _, left, err := s.Messages(t.Context(), id); err != nil || len(left) > 0 {
+		if _, left, err := s.Messages(t.Context(), id, 0); err != nil || len(left) > 0 {
 			t.Errorf("%s has %d messages left: %v", id, len(left), err)
 		}
 		if got.Entries != got.Seq {

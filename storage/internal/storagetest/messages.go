@@ -31,7 +31,7 @@ func testMessages(t *testing.T, m Maker) {
 	}
 	expect := func(want []storage.Message, wantWakeups int64) {
 		t.Helper()
-		wakeups, messages, err := s.Messages(t.Context(), "a")
+		wakeups, messages, err := s.Messages(t.Context(), "a", 0)
 		must(t, "Messages", err)
 		same(t, "messages", want, messages)
 		if wakeups != wantWakeups {
@@ -52,7 +52,7 @@ func testMessages(t *testing.T, m Maker) {
 	}})
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(5)}))
 	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4) // numbers are not used again
-	if wakeups, messages, err := s.Messages(t.Context(), "b"); err != nil || wakeups != 3 || messages[2].Name != "from a" {
+	if wakeups, messages, err := s.Messages(t.Context(), "b", 0); err != nil || wakeups != 3 || messages[2].Name != "from a" {
 		t.Errorf("b's wakeup counter is at %d, messages %+v, %v", wakeups, messages, err)
 	}
 
@@ -63,9 +63,39 @@ func testMessages(t *testing.T, m Maker) {
 	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4)
 
 	must(t, "Send without a time", s.Send(t.Context(), storage.Message{Run: "b", Kind: "signal"}))
-	_, messages, err := s.Messages(t.Context(), "b")
+	_, messages, err := s.Messages(t.Context(), "b", 0)
 	must(t, "Messages", err)
 	if sent := messages[len(messages)-1].Sent; time.Since(sent) > time.Minute {
 		t.Errorf("sent at %v", sent)
+	}
+	pageMessages(t, s)
+}
+
+// pageMessages reads an inbox of more than two pages.
+func pageMessages(t *testing.T, s storage.Store) {
+	t.Helper()
+	const more = 2*storage.MaxMessages + 1
+	create(t, s, run("pages"))
+	many := make([]storage.Message, more)
+	for i := range many {
+		many[i] = storage.Message{Run: "pages", Kind: "signal", Sent: at(1)}
+	}
+	must(t, "Send", s.Send(t.Context(), many...))
+	after := int64(0)
+	for _, want := range []int{storage.MaxMessages, storage.MaxMessages, 1, 0} {
+		wakeups, page, err := s.Messages(t.Context(), "pages", after)
+		must(t, "Messages", err)
+		if len(page) != want || wakeups != more {
+			t.Fatalf("%d messages after %d, want %d; the wakeup counter is at %d", len(page), after, want, wakeups)
+		}
+		for i := range page {
+			if after++; page[i].N != after {
+				t.Fatalf("message %d has number %d", after, page[i].N)
+			}
+		}
+	}
+	_, all, err := storage.AllMessages(t.Context(), s, "pages")
+	if must(t, "AllMessages", err); len(all) != more {
+		t.Errorf("%d messages, want %d", len(all), more)
 	}
 }

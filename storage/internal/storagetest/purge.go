@@ -56,7 +56,7 @@ func testPurge(t *testing.T, m Maker) {
 	fresh.Updated = fresh.Created
 	same(t, "a new run of the old id", everything{Run: fresh}, again)
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k"}))
-	if wakeups, _, err := s.Messages(t.Context(), "a"); err != nil || wakeups != 1 {
+	if wakeups, _, err := s.Messages(t.Context(), "a", 0); err != nil || wakeups != 1 {
 		t.Errorf("a message's key is remembered beyond a purge: wakeup counter %d, %v", wakeups, err)
 	}
 }
@@ -73,7 +73,7 @@ type everything struct {
 
 func contents(t tester, s storage.Store, id string) everything {
 	t.Helper()
-	_, messages, err := s.Messages(t.Context(), id)
+	_, messages, err := s.Messages(t.Context(), id, 0)
 	must(t, "Messages", err)
 	return everything{
 		Run:      load(t, s, id),

@@ -245,7 +245,7 @@ func testRaceTokens(t *testing.T, m Maker) {
 			}
 		})
 		got := ask[storage.Token](t, "Token")(s.Token(t.Context(), token))
-		wakeups, messages, err := s.Messages(t.Context(), id)
+		wakeups, messages, err := s.Messages(t.Context(), id, 0)
 		must(t, "Messages", err)
 		if n := won.Load(); n > 1 || wakeups != n || int64(len(messages)) != n {
 			t.Fatalf("%d won, %d messages", n, len(messages))

@@ -42,7 +42,7 @@ func testTokens(t *testing.T, m Maker) {
 	same(t, "failed token", storage.Token{
 		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
 	}, failed)
-	wakeups, messages, err := s.Messages(t.Context(), "a")
+	wakeups, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	if wakeups != 2 {
 		t.Errorf("the wakeup counter is at %d, want 2", wakeups)
@@ -103,7 +103,7 @@ func testQueues(t *testing.T, m Maker) {
 		same(t, "taken token", taken, ask[storage.Token](t, "Token")(s.Token(t.Context(), id)))
 	}
 	want(t, "TakeToken of an empty queue", errOf(s.TakeToken(t.Context(), taking("q", "w"))), storage.ErrNotFound)
-	_, messages, err := s.Messages(t.Context(), "b")
+	_, messages, err := s.Messages(t.Context(), "b", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{
 		{N: 1, Run: "b", Kind: storage.MessageToken, Path: "z", Name: "t5", Body: value(2)},
@@ -162,7 +162,7 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "KeepToken of what has ended", errOf(s.KeepToken(t.Context(), "t1", 1, time.Hour)), storage.ErrGone)
 	want(t, "KeepToken of none", errOf(s.KeepToken(t.Context(), "zz", 1, time.Hour)), storage.ErrNotFound)
 	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
-	_, messages, err := s.Messages(t.Context(), "a")
+	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{ // work of its own is nobody's to be told of
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
@@ -211,7 +211,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	}
 	want(t, "FinishToken of what was taken", errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
 	must(t, "FinishToken of what nobody has taken", errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
-	_, messages, err := s.Messages(t.Context(), "a")
+	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "x", Name: "t1", Body: value("w")},
