@@ -147,8 +147,8 @@ func hears(ctx context.Context, listener *pgx.Conn, word string, patience time.D
 
 const (
 	raiseFences = `UPDATE runs SET fence = fence + ?, claim = '', owner = '', due = CASE WHEN owner <> '' THEN ? ELSE due END WHERE ended IS NULL`
-	freeClaims  = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND claim <> ''`
-	raiseEpochs = `UPDATE jobs SET epoch = epoch + ? WHERE state <> 2`
+	freeClaims  = `UPDATE jobs SET state = ` + jobUnclaimed + `, claim = '', owner = '', lease = NULL WHERE state = ` + jobClaimed + ` AND claim <> ''`
+	raiseEpochs = `UPDATE jobs SET epoch = epoch + ? WHERE state <> ` + jobComplete
 )
 
 // restoredBy is how much fences and epochs are raised after a restore: by more than

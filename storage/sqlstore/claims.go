@@ -24,22 +24,26 @@ import (
 const (
 	// Jobs whose time has come, and those whose lease has run out, are made
 	// unclaimed by a process that looks for such. ?1 is the time.
-	jobsDue       = `UPDATE jobs SET state = 0 WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1)`
-	jobsAbandoned = `UPDATE jobs SET state = 0, claim = '', owner = '', lease = NULL WHERE state = 1 AND lease < ?1`
+	jobsDue       = `UPDATE jobs SET state = ` + jobUnclaimed + ` WHERE state = ` + jobScheduled + ` AND (not_until IS NULL OR not_until <= ?1)`
+	jobsAbandoned = `UPDATE jobs SET state = ` + jobUnclaimed + `, claim = '', owner = '', lease = NULL WHERE state = ` + jobClaimed + ` AND lease < ?1`
 
-	setClaimed = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, `
+	setClaimed = `UPDATE jobs SET state = ` + jobClaimed + `, epoch = epoch + 1, attempts = attempts + 1, `
 	claimOrder = ` ORDER BY priority DESC, n LIMIT ?3 + 0`
 	// firstPlain are the first jobs without labels; none when there are rates.
-	firstPlain = `SELECT n FROM jobs WHERE state = 0 AND labels IS NULL AND (?4 = '[]' OR flow IN (SELECT value FROM json_each(?4)))
+	firstPlain = `SELECT n FROM jobs WHERE state = ` + jobUnclaimed + ` AND labels IS NULL AND (?4 = '[]' OR flow IN (SELECT value FROM json_each(?4)))
   AND NOT EXISTS (SELECT 1 FROM limits WHERE rate > 0)` + claimOrder
 	// selectClaimable selects those that may be claimed, behind a priority and
 	// number, in the order of claiming; selectElse those of other flows than some.
 	selectClaimable = claimableBehind + claimOrder
 	selectElse      = claimableBehind + ` AND flow NOT IN (SELECT value FROM json_each(?4))` + claimOrder
-	claimableBehind = selectJobs + ` WHERE state = 0 AND (priority < ?1 OR priority = ?1 AND n > ?2)`
-	claimJob        = setClaimed + `claim = ?, owner = ?, lease = ? WHERE n = ?`
+	claimableBehind = selectJobs + ` WHERE state = ` + jobUnclaimed + ` AND (priority < ?1 OR priority = ?1 AND n > ?2)`
+
+	claimJob   = setClaimed + `claim = ?, owner = ?, lease = ? WHERE n = ?`
+	claimRows  = setClaimed + `claim = v.claim, owner = v.owner, lease = v.lease`
+	claimTypes = `claim text, owner text, lease bigint, n bigint`
+
 	// claimedSo are the jobs of one claim.
-	claimedSo = selectJobs + ` WHERE owner = ? AND claim = ? AND state = 1 AND lease > 0`
+	claimedSo = selectJobs + ` WHERE owner = ? AND claim = ? AND state = ` + jobClaimed + ` AND lease > 0`
 )
 
 // claimPlainOf claims those that are found so. ?6 is the time.

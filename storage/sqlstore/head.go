@@ -8,16 +8,42 @@ import (
 )
 
 // A checkpoint writes its run's row once, whatever changes in it. The statements
-// are put together of these parts, and their arguments likewise.
+// are put together of these parts, and their arguments likewise. Each part is followed by
+// the same about many rows, and by its arguments, see [rowsForm].
 const (
 	countRun = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?, bytes = ?, undos = undos + ?,
   updated = ?, memory = coalesce(?, memory), recent = ?`
-	turnTo    = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
+	countRows = `UPDATE runs SET seq = runs.seq + 1, entries = v.entries, events = v.events, refs = v.refs, iterations = v.iterations,
+  waited = v.waited, bytes = v.bytes, undos = runs.undos + v.undos, updated = v.updated, memory = coalesce(v.memory, runs.memory), recent = v.recent`
+	countTypes = `entries bigint, events bigint, refs bigint, iterations bigint, waited bigint, bytes bigint, undos bigint,
+  updated bigint, memory bytea, recent bytea`
+
+	turnTo   = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
+	turnRows = `, state = v.state, outcome = v.outcome, undone = v.undone, hold = v.hold, started = v.started, ended = v.ended,
+  output_ref = v.output_ref, output = v.output, failure = v.failure`
+	turnTypes = `, state smallint, outcome smallint, undone smallint, hold boolean, started bigint, ended bigint,
+  output_ref bigint, output bytea, failure bytea`
+
 	dropOwner = `, owner = '', ` + endTrial + `, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
+	dropRows  = `, owner = '', ` + endTrial + `, due = CASE WHEN runs.wakeups = v.wakeups THEN v.due ELSE v.now END`
+	dropTypes = `, wakeups bigint, due bigint, now bigint`
+
 	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
-	ifClaimed = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
+	takeRows  = `, fence = v.fence, claim = v.claim, owner = v.owner, due = v.due`
+	takeTypes = `, fence bigint, claim text, owner text, due bigint`
+
+	ifClaimed    = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
+	claimedRows  = ` WHERE runs.n = v.n AND runs.fence = v.held AND runs.claim = v.holder AND CASE WHEN runs.n = v.n THEN runs.owner <> '' END AND seq = v.before`
+	claimedTypes = `, n bigint, held bigint, holder text, before bigint`
+
 	ifFree    = ` WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?`
-	ifCounted = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
+	freeRows  = ` WHERE runs.n = v.n AND runs.fence = v.held AND wakeups = v.woken AND CASE WHEN runs.n = v.n THEN runs.owner = '' END AND seq = v.before`
+	freeTypes = `, n bigint, held bigint, woken bigint, before bigint`
+
+	ifCounted   = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
+	countedRows = ` AND runs.entries = v.entered AND runs.events = v.happened AND runs.refs = v.referred
+  AND runs.undos >= v.popped AND (v.stacked < 0 OR runs.undos = v.stack)`
+	countedTypes = `, entered bigint, happened bigint, referred bigint, popped bigint, stacked bigint, stack bigint`
 )
 
 const (
@@ -40,6 +66,14 @@ const insertRun = `INSERT INTO runs
   (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
   output_ref, output, failure, fence, claim, owner, due)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+const (
+	insertRunRows = `INSERT INTO runs
+  (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
+  output_ref, output, failure, fence, claim, owner, due)
+SELECT v.*`
+	runTypes = `n bigint, seq bigint, ` + countTypes + turnTypes + takeTypes
+)
 
 // createdArgs adds the arguments of insertRun, but for the number, of a run that
 // nobody has begun.

@@ -11,7 +11,10 @@ import (
 )
 
 const (
-	insertHistory = `INSERT INTO history (run, first, entries) VALUES (?, ?, ?)`
+	insertHistory     = `INSERT INTO history (run, first, entries) VALUES (?, ?, ?)`
+	insertHistoryRows = `INSERT INTO history (run, first, entries) SELECT v.*`
+	historyTypes      = `run bigint, first bigint, entries bytea`
+
 	selectHistory = `SELECT first, entries FROM history
 WHERE run = ?1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = ?1 AND first <= ?2), 0) ORDER BY first`
 )

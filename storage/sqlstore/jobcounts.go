@@ -8,7 +8,7 @@ import (
 )
 
 const countJobs = `SELECT state, count(*) AS jobs, min(CASE WHEN not_until > created THEN not_until ELSE created END) AS since
-FROM jobs WHERE state <> 2 GROUP BY state ORDER BY state`
+FROM jobs WHERE state <> ` + jobComplete + ` GROUP BY state ORDER BY state`
 
 // JobCounts counts jobs.
 func (s *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {

@@ -22,9 +22,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
   epoch, claim, owner, lease, attempts, failure, run_labels, ended, trace`
 	selectJobs = `SELECT ` + jobColumns + ` FROM jobs`
 	selectJob  = selectJobs + ` WHERE id = ?`
-	renewJob   = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = 1`
+	renewJob   = `UPDATE jobs SET lease = ? WHERE id = ? AND epoch = ? AND claim = ? AND claim <> '' AND state = ` + jobClaimed
 	finishJob  = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, claim = '', owner = '', lease = NULL
-WHERE id = ? AND epoch = ? AND claim = ? AND state = 1`
+WHERE id = ? AND epoch = ? AND claim = ? AND state = ` + jobClaimed
+	finishRows = `UPDATE jobs SET state = v.state, not_until = v.not_until, failure = v.failure, ended = v.ended,
+  claim = '', owner = '', lease = NULL`
+	finishedRows = ` WHERE id = v.job AND jobs.epoch = v.claimed AND jobs.claim = v.holder AND CASE WHEN id = v.job THEN jobs.state = ` + jobClaimed + ` END`
+	finishTypes  = `state smallint, not_until bigint, failure bytea, ended bigint, job text, claimed bigint, holder text`
 	// finishedJob finds the job as finishJob, with the same arguments, leaves it.
 	finishedJob = `SELECT 1 FROM jobs WHERE state = ?1 AND not_until IS NOT DISTINCT FROM ?2 AND failure IS NOT DISTINCT FROM ?3
   AND ended IS NOT DISTINCT FROM ?4 AND id = ?5 AND epoch = ?6 AND claim = '' AND ?7 <> ''`
@@ -229,7 +233,7 @@ func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	if len(q.States) > 0 {
 		text += " WHERE state IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(q.States)), ", ") + ")"
 		if !slices.ContainsFunc(q.States, states.Job.Ended) {
-			text += " AND state <> 2" // those that have not ended are in an index
+			text += " AND state <> " + jobComplete // those that have not ended are in an index
 		}
 		for _, state := range q.States {
 			args = append(args, state)

@@ -11,7 +11,7 @@ import (
 // selectLabeled begins with the labels: CROSS JOIN keeps SQLite from changing the
 // order. States 2 to 4 are those of runs that have ended.
 const selectLabeled = `SELECT l.key, o.id FROM labels l CROSS JOIN runs r ON r.n = l.run CROSS JOIN origins o ON o.n = l.run
-WHERE l.key IN (SELECT value FROM json_each(?)) AND l.value = ? AND r.state NOT IN (2, 3, 4)`
+WHERE l.key IN (SELECT value FROM json_each(?)) AND l.value = ? AND r.state NOT IN (` + flowSuccess + `, ` + flowFailure + `, ` + flowReverted + `)`
 
 // Labeled returns the runs that have not ended, by a label of theirs.
 func (s *Store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {

@@ -82,7 +82,7 @@ WHERE id = ? AND lease > 0 RETURNING seen`
 	// selectExpired lists those who may have died, and the dead that left something. OFFSET has the server look for the
 	// first row of each owner, and not for all that anybody owns.
 	selectExpired = ` WHERE owners.lease > 0 OR EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '' OFFSET 0)
-  OR EXISTS (SELECT 1 FROM jobs WHERE owner = owners.id AND state = 1 AND lease > 0 OFFSET 0)`
+  OR EXISTS (SELECT 1 FROM jobs WHERE owner = owners.id AND state = ` + jobClaimed + ` AND lease > 0 OFFSET 0)`
 )
 
 // ownerArgs are the arguments of keepOwner.

@@ -156,7 +156,7 @@ func remove(dead *filelock.Lock) error {
 
 const (
 	freeRuns = `UPDATE runs SET owner = '', due = ?, ` + endTrial + ` WHERE owner = ? AND owner <> ''`
-	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = 1 AND lease > 0`
+	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = ? AND state = ` + jobClaimed + ` AND lease > 0`
 )
 
 // free frees what an owner had that is no more: its runs are due now.

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -14,67 +13,45 @@ import (
 // checkpoints, as a run has one in a transaction and nothing else there reads what
 // they write, and rows that are new.
 
-// A form is a statement about many rows at once.
+// A form is a statement about many rows at once, as PostgreSQL spells it.
 type form struct {
-	text  string // as PostgreSQL spells it
+	text  string
 	sure  string // the same, which fails when it is not about as many rows as its last argument says
 	types []string
 	last  bool // sent in the place of the last of them, not of the first
 }
 
-// What the arguments of the statements are, in their order.
-const (
-	countTypes     = "bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bytea,bytea"
-	turnTypes      = ",smallint,smallint,smallint,boolean,bigint,bigint,bigint,bytea,bytea"
-	dropOwnerTypes = ",bigint,bigint,bigint"
-	takeTypes      = ",bigint,text,text,bigint"
-	claimedTypes   = ",bigint,bigint,text,bigint"
-	freeTypes      = ",bigint,bigint,bigint,bigint"
-	countedTypes   = ",bigint,bigint,bigint,bigint,bigint,bigint"
-	originTypes    = "bigint,text,text,text,text,text,text,bigint,text,text,bigint,bigint,bytea,bytea,bytea"
-	runTypes       = "bigint,bigint," + countTypes + turnTypes + takeTypes
-	historyTypes   = "bigint,bigint,bytea"
-	claimTypes     = "text,text,bigint,bigint"
-	bindTypes      = "text,text"
-	endTypes       = "smallint,bigint,bytea,bigint,text,text"
-	finishTypes    = "smallint,bigint,bytea,bigint,text,bigint,text"
-)
-
-// forms are the statements that can be put together.
+// forms are the statements that can be put together. An update hides what it asks of the row
+// alone behind what finds the row: else PostgreSQL, where it takes such rows for rare, looks
+// for them in the whole table, and for each of them through all that was sent.
 var forms = map[string]*form{
-	guardRun:       updateForm(guardRun, countTypes+claimedTypes+countedTypes),
-	turnRun:        updateForm(turnRun, countTypes+turnTypes+claimedTypes+countedTypes),
-	leaveRun:       updateForm(leaveRun, countTypes+turnTypes+dropOwnerTypes+claimedTypes+countedTypes),
-	beginRow:       updateForm(beginRow, countTypes+turnTypes+takeTypes+freeTypes+countedTypes),
-	insertNumbered: insertForm(insertNumbered, originTypes),
-	insertRun:      insertForm(insertRun, runTypes),
-	insertHistory:  insertForm(insertHistory, historyTypes),
-	claimJob:       updateForm(claimJob, claimTypes),
-	bindToRun:      updateForm(bindToRun, bindTypes),
-	endWithRun:     updateForm(endWithRun, endTypes).after(),
-	finishJob:      updateForm(finishJob, finishTypes),
+	guardRun:       rowsForm(countRows, countTypes+claimedTypes+countedTypes, claimedRows+countedRows),
+	turnRun:        rowsForm(countRows+turnRows, countTypes+turnTypes+claimedTypes+countedTypes, claimedRows+countedRows),
+	leaveRun:       rowsForm(countRows+turnRows+dropRows, countTypes+turnTypes+dropTypes+claimedTypes+countedTypes, claimedRows+countedRows),
+	beginRow:       rowsForm(countRows+turnRows+takeRows, countTypes+turnTypes+takeTypes+freeTypes+countedTypes, freeRows+countedRows),
+	insertNumbered: rowsForm(insertOriginRows, originTypes, ` ON CONFLICT (id) DO NOTHING`),
+	insertRun:      rowsForm(insertRunRows, runTypes, ``),
+	insertHistory:  rowsForm(insertHistoryRows, historyTypes, ``),
+	claimJob:       rowsForm(claimRows, claimTypes, ` WHERE jobs.n = v.n`),
+	bindToRun:      rowsForm(bindRows, bindTypes, boundRows),
+	endWithRun:     rowsForm(endRows, endTypes, endedRows).after(),
+	finishJob:      rowsForm(finishRows, finishTypes, finishedRows),
 }
 
-// updateForm makes a form of UPDATE … WHERE ….
-func updateForm(query, types string) *form {
-	f := &form{types: strings.Split(types, ",")}
-	set, where, _ := strings.Cut(f.columns(query), "WHERE ")
-	f.text = set + " FROM " + f.rows() + " WHERE " + joined(where)
-	return f.ensured()
-}
-
-// joined returns the conditions of an update, of which the first finds the row, with
-// those that are about the row alone hidden behind that: else PostgreSQL, where it
-// takes such rows for rare, looks for them in the whole table, and for each of them
-// through all that was sent.
-func joined(where string) string {
-	all := strings.Split(where, " AND ")
-	for i, condition := range all {
-		if !strings.Contains(condition, "v.c") {
-			all[i] = "CASE WHEN " + all[0] + " THEN " + condition + " END"
-		}
+// rowsForm makes a form of a statement whose rows, v, stand between its two parts. The columns
+// are the arguments of the statement about one row, each with its type, in their order.
+func rowsForm(change, columns, which string) *form {
+	var types, names, arrays []string
+	for i, column := range strings.Split(columns, ",") {
+		name, of, _ := strings.Cut(strings.TrimSpace(column), " ")
+		types, names, arrays = append(types, of), append(names, name), append(arrays, fmt.Sprintf("$%d::%s[]", i+1, of))
 	}
-	return strings.Join(all, " AND ")
+	text := change + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS v (" + strings.Join(names, ", ") + ")" + which
+	return &form{
+		text: text, types: types,
+		// It fails by a division by zero, as SQL has no other way to say so.
+		sure: fmt.Sprintf("WITH done AS (%s RETURNING 1) SELECT 1 / CAST(count(*) = $%d AS INT) FROM done", text, len(types)+1),
+	}
 }
 
 // after lets what a form is about be made ready by other statements that are put
@@ -82,50 +59,6 @@ func joined(where string) string {
 func (f *form) after() *form {
 	f.last = true
 	return f
-}
-
-// insertForm makes a form of INSERT … VALUES (…) ….
-func insertForm(query, types string) *form {
-	f := &form{types: strings.Split(types, ",")}
-	into, values, _ := strings.Cut(f.columns(query), "VALUES (")
-	values, rest, _ := strings.Cut(values, ")")
-	f.text = into + "SELECT " + values + " FROM " + f.rows() + rest
-	return f.ensured()
-}
-
-// ensured makes the form that fails: by a division by zero, as SQL has no other way
-// to say so.
-func (f *form) ensured() *form {
-	f.sure = fmt.Sprintf("WITH done AS (%s RETURNING 1) SELECT 1 / CAST(count(*) = $%d AS INT) FROM done", f.text, len(f.types)+1)
-	return f
-}
-
-// columns puts the columns of the arrays in the places of the arguments.
-func (f *form) columns(query string) string {
-	var b strings.Builder
-	n := 0
-	for before, after, found := strings.Cut(query, "?"); ; before, after, found = strings.Cut(after, "?") {
-		b.WriteString(before)
-		if !found {
-			break
-		}
-		n++
-		b.WriteString("v.c" + strconv.Itoa(n))
-	}
-	if n != len(f.types) {
-		panic(fmt.Sprintf("sqlstore: %d types for the %d arguments of %s", len(f.types), n, query))
-	}
-	return b.String()
-}
-
-// rows are the arrays as rows.
-func (f *form) rows() string {
-	arrays, names := make([]string, len(f.types)), make([]string, len(f.types))
-	for i, t := range f.types {
-		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, t)
-		names[i] = "c" + strconv.Itoa(i+1)
-	}
-	return "unnest(" + strings.Join(arrays, ", ") + ") AS v (" + strings.Join(names, ", ") + ")"
 }
 
 // args returns the arguments of many statements, an array for each.

@@ -13,9 +13,9 @@ const (
 	anyFree = `WITH used AS (SELECT l.flow FROM limits l WHERE l.rate > 0 AND l.label = '' AND l.rate <= (
   SELECT coalesce(sum(r.jobs), 0) FROM rated r WHERE r.flow = l.flow AND r.label = '' AND r.at > ?1 - l.per))
 SELECT NOT EXISTS (SELECT 1 FROM used WHERE flow = '') AND (
-  EXISTS (SELECT 1 FROM jobs WHERE state = 0 AND flow NOT IN (SELECT flow FROM used))
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = 3 AND (not_until IS NULL OR not_until <= ?1) AND flow NOT IN (SELECT flow FROM used))
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = 1 AND lease < ?1 AND flow NOT IN (SELECT flow FROM used)))`
+  EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobUnclaimed + ` AND flow NOT IN (SELECT flow FROM used))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobScheduled + ` AND (not_until IS NULL OR not_until <= ?1) AND flow NOT IN (SELECT flow FROM used))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobClaimed + ` AND lease < ?1 AND flow NOT IN (SELECT flow FROM used)))`
 	// lockRates lets nobody else claim what a rate may count until this transaction
 	// ends.
 	lockRates   = `SELECT flow FROM limits WHERE rate > 0 ORDER BY flow, label FOR UPDATE`

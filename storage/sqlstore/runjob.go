@@ -13,10 +13,20 @@ import (
 // an exception, that one is written once more by itself, and asks what its job is.
 
 const (
-	bindToRun = `UPDATE jobs SET state = 1, claim = '', owner = '', lease = NULL, attempts = 0
-WHERE id = ? AND run = ? AND state IN (0, 1, 3)`
+	bindToRun = `UPDATE jobs SET state = ` + jobClaimed + `, claim = '', owner = '', lease = NULL, attempts = 0
+WHERE id = ? AND run = ? AND state IN (` + jobUnclaimed + `, ` + jobClaimed + `, ` + jobScheduled + `)`
+	bindRows  = `UPDATE jobs SET state = ` + jobClaimed + `, claim = '', owner = '', lease = NULL, attempts = 0`
+	boundRows = ` WHERE id = v.job AND jobs.run = v.wanted
+  AND CASE WHEN id = v.job THEN state IN (` + jobUnclaimed + `, ` + jobClaimed + `, ` + jobScheduled + `) END`
+	bindTypes = `job text, wanted text`
+
 	endWithRun = `UPDATE jobs SET state = ?, not_until = ?, failure = ?, ended = ?, attempts = 0, claim = '', owner = '', lease = NULL
-WHERE id = ? AND run = ? AND state = 1 AND claim = ''`
+WHERE id = ? AND run = ? AND state = ` + jobClaimed + ` AND claim = ''`
+	endRows = `UPDATE jobs SET state = v.state, not_until = v.not_until, failure = v.failure, ended = v.ended, attempts = 0,
+  claim = '', owner = '', lease = NULL`
+	endedRows = ` WHERE id = v.job AND jobs.run = v.wanted
+  AND CASE WHEN id = v.job THEN jobs.state = ` + jobClaimed + ` END AND CASE WHEN id = v.job THEN claim = '' END`
+	endTypes = `state smallint, not_until bigint, failure bytea, ended bigint, job text, wanted text`
 )
 
 // bindJob assigns to a new run the job that asked for it.

@@ -86,12 +86,12 @@ const (
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
   r.updated, r.fence, r.claim, r.owner, r.wakeups, r.due, coalesce(r.bucket, 0) AS bucket,
   r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost, r.proof, r.trial, r.died, r.died_by,
-  CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN 1 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN 2 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM settled WHERE run = r.n) THEN 4 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM messages WHERE run = r.n) THEN 8 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM tokens WHERE run = r.n AND state = 0) THEN 16 ELSE 0 END
-    + CASE WHEN EXISTS (SELECT 1 FROM timers WHERE run = r.n) THEN 32 ELSE 0 END AS has`
+  CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN ` + partLabels + ` ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN ` + partAtoms + ` ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM settled WHERE run = r.n) THEN ` + partSettled + ` ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM messages WHERE run = r.n) THEN ` + partMessages + ` ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM tokens WHERE run = r.n AND state = ` + tokenOpen + `) THEN ` + partTokens + ` ELSE 0 END
+    + CASE WHEN EXISTS (SELECT 1 FROM timers WHERE run = r.n) THEN ` + partTimers + ` ELSE 0 END AS has`
 	fromRuns = `
 FROM origins o JOIN runs r ON r.n = o.n`
 	// loadRuns is selectRuns with what is needed to go on.
@@ -192,6 +192,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RE
 	// insertNumbered is the same for a run whose number is known before.
 	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertOriginRows = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
+SELECT v.*`
+	originTypes = `n bigint, id text, flow text, definition text, structure text, parent text, root text, depth bigint, trace text, job text,
+  created bigint, input_ref bigint, input bytea, attrs bytea, secrets bytea`
+
 	insertLabel = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?)`
 )
 

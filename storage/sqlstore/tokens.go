@@ -18,7 +18,7 @@ const (
   t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
   t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
-	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = 0 ORDER BY t.path, t.id`
+	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
 
 	// upsertToken adds a token, or changes one of the same run that is open.
 	upsertToken = `INSERT INTO tokens
@@ -30,18 +30,18 @@ ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.inca
   since = excluded.since, schedule_to_start = excluded.schedule_to_start, start_to_close = excluded.start_to_close,
   queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
   result = excluded.result, failure = excluded.failure
-WHERE tokens.state = 0 AND tokens.run = excluded.run`
+WHERE tokens.state = ` + tokenOpen + ` AND tokens.run = excluded.run`
 	// The number under which the work was taken guards what its worker does; 0 is anybody, -1 is while nobody has it.
 	endToken = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3
-WHERE id = ?4 AND state = 0 AND (?5 = 0 OR take = ?5 OR take = 0 AND ?5 = -1)`
-	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = 0`
-	keepToken = `UPDATE tokens SET beat = ?, lease = ? WHERE id = ? AND state = 0 AND take = ?`
+WHERE id = ?4 AND state = ` + tokenOpen + ` AND (?5 = 0 OR take = ?5 OR take = 0 AND ?5 = -1)`
+	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = ` + tokenOpen
+	keepToken = `UPDATE tokens SET beat = ?, lease = ? WHERE id = ? AND state = ` + tokenOpen + ` AND take = ?`
 
 	// What may be taken is in an index, and what is another's for now at its end.
 	queuedToken = `SELECT id, coalesce(lease, beat, 0) AS since FROM tokens
-WHERE queue = ?1 AND queue <> '' AND state = 0 AND (worker = '' OR lease IS NOT NULL) AND (worker = '' OR lease <= ?2)
+WHERE queue = ?1 AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL) AND (worker = '' OR lease <= ?2)
 ORDER BY coalesce(lease, beat, 0), id LIMIT 1`
-	takeToken = `UPDATE tokens SET worker = ?1, beat = ?2, since = ?2, lease = ?3, take = take + 1 WHERE id = ?4 AND state = 0 AND take = ?5`
+	takeToken = `UPDATE tokens SET worker = ?1, beat = ?2, since = ?2, lease = ?3, take = take + 1 WHERE id = ?4 AND state = ` + tokenOpen + ` AND take = ?5`
 )
 
 type tokenRow struct {
