@@ -35,10 +35,8 @@
 // A task whose resource ends in .waitForTaskToken, or is an activity, is ended by
 // the party that has its token.
 //
-// A checker goes by the tables of language.go, which say what each object of the
-// language may hold, and where in the machine it is kept. It reports every rule that is
-// broken (rule.go), and makes the machine on the way. A [Profile] says by which
-// edition of the language all of this is done.
+// Package check reads a definition and makes a typed syntax tree of it, package
+// interpreter runs that. A [Profile] says by which edition of the language.
 //
 // Departures from AWS: all variables that a state can see have 384 KiB together; the
 // events of a retry are written when it is decided, not

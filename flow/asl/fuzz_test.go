@@ -2,14 +2,17 @@ package asl_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/asl/teststate"
 )
 
 // fuzzSeeds are definitions that use much of the language.
@@ -190,6 +193,27 @@ func FuzzIntrinsic(f *testing.F) {
 		s.start(`{"a": 3, "b": [1, {"x": 1, "b": "2"}]}`)
 		if s.fault != nil || s.end == nil || s.end.Failure != nil && s.end.Failure.Code == atom.CodeLanguage {
 			t.Fatalf("%v, %v", s.fault, s.end)
+		}
+	})
+}
+
+// Whatever is tested, there is a result or a reason.
+func FuzzTestState(f *testing.F) {
+	for _, seed := range slices.Concat(fuzzSeeds, []string{`{"Type": "Pass", "End": true}`, `{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsNull": true, "Next": "B"}]}`}) {
+		f.Add([]byte(seed), "A", []byte(`{"a": [1]}`), []byte(`[1]`))
+	}
+	f.Fuzz(func(t *testing.T, definition []byte, name string, input, mock []byte) {
+		for _, m := range []*teststate.Mock{nil, {Result: mock, FieldValidationMode: "PRESENT"}, {ErrorOutput: &teststate.ErrorOutput{Error: "E0"}}} {
+			result, err := teststate.Run(&teststate.Test{
+				Definition: definition, StateName: name, Input: atom.FromJSON(input), Mock: m, Attributes: asl.Attributes{RoleARN: "r"}, Now: epoch,
+				Call: func(_ string, input atom.Value) (atom.Value, *atom.Failure) { return input, nil },
+			})
+			if _, ok := errors.AsType[*teststate.Error](err); err != nil && !ok {
+				t.Fatal(err)
+			}
+			if err == nil && result.Status == "" {
+				t.Fatal("no status")
+			}
 		}
 	})
 }

@@ -3,6 +3,8 @@ package asl
 import (
 	"strconv"
 	"strings"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
 // A StateInfo is what there is to show of a state in an outline or a picture.
@@ -29,49 +31,46 @@ type Transition struct {
 
 // States returns the states in the order of the definition, those of a branch
 // behind the state that they belong to.
-func (m *Machine) States() []StateInfo { return m.top.outline(nil, 0) }
+func (m *Machine) States() []StateInfo { return outline(nil, m.machine.Top, 0) }
 
-func (l *level) outline(out []StateInfo, branch int) []StateInfo {
-	for _, name := range l.names {
-		s := l.here[name]
+func outline(out []StateInfo, l *syntax.Level, branch int) []StateInfo {
+	for _, name := range l.Names {
+		s := l.Here[name]
 		info := StateInfo{
-			Name: name, Type: s.kind.String(), Branch: branch,
-			Start: s == l.start, End: s.ends, Next: s.transitions(),
+			Name: name, Type: s.Kind.String(), Branch: branch,
+			Start: s == l.Start, End: s.Ends, Next: transitions(s),
 		}
-		if l.owner != nil {
-			info.In = l.owner.name
+		if l.Owner != nil {
+			info.In = l.Owner.Name
 		}
-		if s.task != nil {
-			info.Task, info.TaskAt, info.Starts = s.task.uri, s.task.at, s.task.machine
+		if s.Task != nil {
+			info.Task, info.TaskAt, info.Starts = s.Task.URI, s.Task.At, s.Task.Machine
 		}
-		if s.revert != nil {
-			info.Revert, info.RevertAt = s.revert.uri, s.revert.at
+		if s.Revert != nil {
+			info.Revert, info.RevertAt = s.Revert.URI, s.Revert.At
 		}
 		out = append(out, info)
-		for i, inner := range s.branches {
-			out = inner.outline(out, i)
-		}
-		if s.items != nil {
-			out = s.items.processor.outline(out, 0)
+		for i, inner := range s.Within() {
+			out = outline(out, inner, i)
 		}
 	}
 	return out
 }
 
-func (s *state) transitions() []Transition {
+func transitions(s *syntax.State) []Transition {
 	var out []Transition
-	for i := range s.choices {
-		out = append(out, Transition{s.choices[i].out.next.name, "rule " + strconv.Itoa(i+1)})
+	for i := range s.Choices {
+		out = append(out, Transition{s.Choices[i].Out.Next.Name, "rule " + strconv.Itoa(i+1)})
 	}
 	switch {
-	case s.out.next == nil:
-	case s.kind == choiceState:
-		out = append(out, Transition{s.out.next.name, "Default"})
+	case s.Out.Next == nil:
+	case s.Kind == syntax.ChoiceState:
+		out = append(out, Transition{s.Out.Next.Name, "Default"})
 	default:
-		out = append(out, Transition{To: s.out.next.name})
+		out = append(out, Transition{To: s.Out.Next.Name})
 	}
-	for i := range s.catch {
-		out = append(out, Transition{s.catch[i].out.next.name, "Catch " + strings.Join(s.catch[i].errors, ", ")})
+	for i := range s.Catch {
+		out = append(out, Transition{s.Catch[i].Out.Next.Name, "Catch " + strings.Join(s.Catch[i].Errors, ", ")})
 	}
 	return out
 }

@@ -6,26 +6,8 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/flow"
-)
-
-// The codes of problems.
-const (
-	InvalidJSON             Code = "INVALID_JSON_DESCRIPTION"
-	SchemaValidationFailed  Code = "SCHEMA_VALIDATION_FAILED"
-	InvalidResource         Code = "INVALID_RESOURCE"
-	InvalidJSONata          Code = "INVALID_JSONATA_EXPRESSION"
-	UnsupportedJSONata      Code = "UNSUPPORTED_JSONATA_EXPRESSION"
-	MissingEndState         Code = "MISSING_END_STATE"
-	DuplicateStateName      Code = "DUPLICATE_STATE_NAME"
-	InvalidStateName        Code = "INVALID_STATE_NAME"
-	DuplicateLabelName      Code = "DUPLICATE_LABEL_NAME"
-	InvalidLabelName        Code = "INVALID_LABEL_NAME"
-	MissingTransitionTarget Code = "MISSING_TRANSITION_TARGET"
-	TooDeeplyNested         Code = "TOO_DEEPLY_NESTED"
-	NoDollar                Code = "NO_DOLLAR"             // a warning
-	NoPath                  Code = "NO_PATH"               // a warning
-	PassResultIsStatic      Code = "PASS_RESULT_IS_STATIC" // a warning
-	NotSupported            Code = "NOT_SUPPORTED_YET"     // Ebb's own
+	"github.com/ebbflow/ebb/flow/asl/internal/check"
+	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
 // What is found in a definition is told as in every language.
@@ -39,6 +21,9 @@ type (
 	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
 	// machine, in the order of the text.
 	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
+	// Rule is one thing that is demanded of definitions. Every [Problem] names the
+	// rule that it breaks.
+	Rule = definition.Rule
 )
 
 // The severities.
@@ -47,6 +32,21 @@ const (
 	Unsupported = flow.SeverityUnsupported // it is legal, but this version of Ebb cannot run it
 	Warning     = flow.SeverityWarning     // it can be run, but hardly does what was meant
 )
+
+// The codes of problems that are found in the text that a definition is part of.
+const (
+	InvalidJSON  = check.InvalidJSON
+	NotSupported = check.NotSupported // Ebb's own
+)
+
+// Rules returns all rules in the order of the manual.
+func Rules() []Rule { return check.Rules() }
+
+// Schema returns a JSON Schema (draft 7) of the language for editors, with what
+// Ebb adds to it. It says what a schema can say of the rules: fields, types, ranges.
+// It is stricter in one thing: fields that [Validate] warns of, because the language
+// does not know them, are errors.
+func Schema() []byte { return check.Schema() }
 
 // Refusal returns the problems as AWS's API tells why it refuses a definition:
 //

@@ -1,56 +1,18 @@
 package asl
 
-import "fmt"
+import "github.com/ebbflow/ebb/flow/asl/internal/syntax"
 
 // A Profile says by which edition of the language definitions are read and run.
-// They differ in what the table of profiles holds, and in nothing else.
-type Profile uint8
+type Profile = syntax.Profile
 
 // The profiles.
 const (
-	AWS      Profile = iota // the language of AWS Step Functions, as it is today
-	Spec2016                // the language as it was first published, with all later fields still legal
+	AWS      = syntax.AWS      // the language of AWS Step Functions, as it is today
+	Spec2016 = syntax.Spec2016 // the language as it was first published, with all later fields still legal
 )
 
-// String returns the name by which flags and settings call the profile.
-func (p Profile) String() string { return profiles[p].name }
-
 // Profiles returns all profiles.
-func Profiles() []Profile {
-	all := make([]Profile, len(profiles))
-	for p := range profiles {
-		all[p] = Profile(p)
-	}
-	return all
-}
+func Profiles() []Profile { return syntax.Profiles() }
 
 // ParseProfile returns the profile of a name.
-func ParseProfile(name string) (Profile, error) {
-	for _, p := range Profiles() {
-		if p.String() == name {
-			return p, nil
-		}
-	}
-	return 0, fmt.Errorf("profile %q is not known (use aws or spec2016)", name)
-}
-
-// profiles is where the two differ (asl.md, a.12).
-var profiles = [...]struct {
-	name          string
-	nameLength    int    // characters of a state's name
-	taskTimeout   int64  // seconds that a Task state without TimeoutSeconds has; 0: no end
-	failNeedsBoth bool   // a Fail state without Error or Cause is warned of
-	pathFailure   string // what a path in a payload template that names nothing makes a state fail with
-	choiceFailure string // what a Choice state fails with when no rule holds and there is no Default
-	branchFailure string // what a failed branch makes a Parallel state fail with; "": the branch's own error
-	allMatchesAll bool   // States.ALL matches States.Runtime and States.DataLimitExceeded, too
-}{
-	AWS: {
-		name: "aws", nameLength: 80,
-		pathFailure: statesRuntime, choiceFailure: statesRuntime,
-	},
-	Spec2016: {
-		name: "spec2016", nameLength: 128, taskTimeout: 60, failNeedsBoth: true,
-		pathFailure: statesParameterPath, choiceFailure: statesNoChoiceMatched, branchFailure: statesBranchFailed, allMatchesAll: true,
-	},
-}
+func ParseProfile(name string) (Profile, error) { return syntax.ParseProfile(name) }

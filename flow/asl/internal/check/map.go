@@ -1,0 +1,138 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// processorRule is what a Map state does with each item.
+type processorRule struct{}
+
+func (processorRule) read(c *checker, n *node) *syntax.Level {
+	config := n.Get("ProcessorConfig")
+	express := c.Express
+	if config != nil && isText(config.Get("ExecutionType"), "EXPRESS") {
+		c.Express = true
+	}
+	l := c.level(processorObject, n, isDistributed(n))
+	c.Express = express
+	return l
+}
+
+// processorOf returns what a Map state does with each item.
+func processorOf(n *node) *node {
+	if processor := n.Get("ItemProcessor"); processor != nil {
+		return processor
+	}
+	return n.Get("Iterator")
+}
+
+// isDistributed reports whether a processor's items run as executions of their
+// own.
+func isDistributed(processor *node) bool {
+	config := processor.Get("ProcessorConfig")
+	return config != nil && isText(config.Get("Mode"), "DISTRIBUTED")
+}
+
+// isText reports whether n is there and a certain text.
+func isText(n *node, text string) bool { return n != nil && n.Kind == jsontext.String && n.Str == text }
+
+// checkDistributed is about what belongs to distributed Map states alone.
+func checkDistributed(c *checker, n *node, s *syntax.State) {
+	processor := processorOf(n)
+	if processor == nil || processor.Kind != jsontext.Object {
+		return
+	}
+	config := processor.Get("ProcessorConfig")
+	switch {
+	case !isDistributed(processor):
+		c.undistributed(n, config)
+	case config.Get("ExecutionType") == nil:
+		c.Fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
+	}
+	if c.Express && isDistributed(processor) {
+		c.Valuef(ruleExpress, config, "Express state machine does not support a distributed Map")
+	}
+	if !isDistributed(processor) {
+		s.Items.Distributed = nil
+		return
+	}
+	d := s.Items.Distributed
+	d.Express = isText(config.Get("ExecutionType"), "EXPRESS")
+	if d.Named = n.Get("Label") != nil; !d.Named {
+		d.Label = expression.NamedUUID(s.Name)
+	}
+}
+
+func (c *checker) undistributed(n, config *node) {
+	const fix = `set "Mode": "DISTRIBUTED" in ItemProcessor's ProcessorConfig`
+	for _, field := range []string{"ItemReader", "ItemBatcher", "ResultWriter", "Label"} {
+		if v := n.Get(field); v != nil {
+			c.Fixf(ruleDistributed, v, fix, "%s is for a distributed Map", field)
+		}
+	}
+	if config != nil && config.Get("ExecutionType") != nil {
+		c.Fixf(ruleDistributed, config.Get("ExecutionType"), fix, "ExecutionType is for a distributed Map")
+	}
+	for _, field := range []string{"ToleratedFailureCount", "ToleratedFailurePercentage"} {
+		for _, name := range []string{field, field + "Path"} {
+			if v := n.Get(name); v != nil {
+				c.Fixf(ruleTolerated, v, fix, "%s has no effect: the first failure ends a Map that is not distributed", name)
+			}
+		}
+	}
+}
+
+// checkHeaders is about a ReaderConfig that gives the headers.
+func checkHeaders(c *checker, n *node, _ *syntax.ItemReaderConfig) {
+	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
+		c.Valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
+	}
+}
+
+// checkBatchLimit is about what an ItemBatcher must have.
+func checkBatchLimit(c *checker, n *node, _ *syntax.ItemBatcher) {
+	for _, field := range []string{"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"} {
+		if n.Get(field) != nil {
+			return
+		}
+	}
+	c.Valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
+}
+
+// labelRule is the Label of a distributed Map.
+type labelRule struct{}
+
+const (
+	maxLabel      = 40 // characters
+	labelExcludes = "?*<>{}[]:;,\\|^~$#%&`\""
+)
+
+func (labelRule) read(c *checker, n *node) string {
+	if c.hasPlaceholder(n) || !c.isText(n) {
+		return ""
+	}
+	illegal := strings.IndexFunc(n.Str, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(labelExcludes, r)
+	})
+	switch length := utf8.RuneCountInString(n.Str); {
+	case length == 0:
+		c.Valuef(ruleLabel, n, "Label must not be empty")
+	case length > maxLabel:
+		c.Valuef(ruleLabel, n, "Label has %d characters; %d is the most", length, maxLabel)
+	case illegal >= 0:
+		r, _ := utf8.DecodeRuneInString(n.Str[illegal:])
+		c.Valuef(ruleLabel, n, "Label has the character %q, which it may not have", r)
+	}
+	if first := c.labels[n.Str]; first != nil {
+		c.Valuef(ruleLabelOnce, n, "the Label %s is taken in line %d", jsontext.Quote(n.Str), c.Line(ruleLabelOnce, first))
+	} else {
+		c.labels[n.Str] = n
+	}
+	return n.Str
+}

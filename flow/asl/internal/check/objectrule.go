@@ -1,0 +1,186 @@
+package check
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/flow/internal/definition"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// A node is a JSON value of a definition together with its place in the text.
+// What a node means is what the checker read from it; its valueRule says of which
+// type that is.
+type node = jsontext.Node
+
+// An objectRule is a kind of object of the language: which fields it may have, which
+// it must have, and which exclude each other. Only the objectRules say which fields
+// are legal (asl.md, table a.2), and what becomes of them in the T that the object
+// stands for. The checks, the JSON Schema and the manual follow from them.
+type objectRule[T any] struct {
+	name     string // in the JSON Schema
+	what     string // with its article, for messages
+	fields   fields[T]
+	required []string                             // must be there
+	oneOf    [][]string                           // exactly one must be there
+	mayOneOf [][]string                           // at most one may be there
+	goesOn   bool                                 // it has either Next or End
+	fresh    func() *T                            // what it is without its fields; nil: the zero value
+	also     []func(c *checker, n *node, read *T) // what else the object must be
+}
+
+// A field says in which query languages it is legal, what its value is, and where
+// that is kept.
+type field[T any] struct {
+	in   syntax.QueryLanguage
+	is   described
+	read func(c *checker, n *node, into *T)
+}
+
+type fields[T any] map[string]field[T]
+
+// A described value describes itself as JSON Schema.
+type described interface {
+	schema(s *schemas) schema
+}
+
+// A valueRule says what the value of a field looks like. It reads a value, and
+// reports what is wrong with it: then what it returns is of no use.
+type valueRule[V any] interface {
+	described
+	read(c *checker, n *node) V
+}
+
+// at is where the value of a field is kept in its object.
+func at[T, V any](of func(*T) *V) slot[T, V] { return of }
+
+type slot[T, V any] func(*T) *V
+
+// is returns the field.
+func (s slot[T, V]) is(in syntax.QueryLanguage, is valueRule[V]) field[T] {
+	return field[T]{in, is, func(c *checker, n *node, into *T) { *s(into) = is.read(c, n) }}
+}
+
+// checked is a field that is checked only.
+func checked[T, V any](in syntax.QueryLanguage, is valueRule[V]) field[T] {
+	return field[T]{in, is, func(c *checker, n *node, _ *T) { is.read(c, n) }}
+}
+
+// with returns the fields of both.
+func (f fields[T]) with(others ...fields[T]) fields[T] {
+	all := fields[T]{}
+	for _, set := range append(others, f) {
+		maps.Copy(all, set)
+	}
+	return all
+}
+
+// in returns the names that are legal in a query language, in order.
+func (f fields[T]) in(q syntax.QueryLanguage) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		if f[name].in&q != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// read reads an object and the values in it.
+func (f *objectRule[T]) read(c *checker, n *node) *T {
+	read := new(T)
+	if f.fresh != nil {
+		read = f.fresh()
+	}
+	f.fill(c, n, read)
+	return read
+}
+
+func (f *objectRule[T]) fill(c *checker, n *node, into *T) {
+	if !c.IsObject(n) {
+		return
+	}
+	for _, m := range n.Members {
+		f.member(c, m, into)
+	}
+	f.complete(c, n)
+	for _, check := range f.also {
+		check(c, n, into)
+	}
+}
+
+// member reads one member of an object.
+func (f *objectRule[T]) member(c *checker, m jsontext.Member, into *T) {
+	legal, ok := f.fields[m.Name]
+	switch {
+	case ok && legal.in&c.language != 0:
+		legal.read(c, m.Value, into)
+	case ok:
+		c.Namef(ruleLanguageField, m, "", "%s is for QueryLanguage %s", m.Name, legal.in)
+	case knownFields()[m.Name]:
+		c.Namef(ruleField, m, "", "%s is not supported in %s", m.Name, f.what)
+	default:
+		fix := c.DidYouMean(ruleUnknownField, m.Name, f.fields.in(c.language), plainly)
+		c.Namef(ruleUnknownField, m, fix, "%s is no field of %s and is ignored", jsontext.Cut(m.Name), f.what)
+	}
+}
+
+func plainly(text string) string { return text }
+
+// complete reports fields that are missing, and that exclude each other.
+func (f *objectRule[T]) complete(c *checker, n *node) {
+	var missing []string
+	for _, name := range f.required {
+		if n.Get(name) == nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		c.Valuef(ruleRequired, n, "these fields are required: %s", strings.Join(missing, ", "))
+	}
+	for _, group := range f.oneOf {
+		if group = f.legal(c.language, group); !c.exclusive(n, group) {
+			c.Valuef(ruleRequired, n, "one of %s must be there", strings.Join(group, ", "))
+		}
+	}
+	for _, group := range f.mayOneOf {
+		c.exclusive(n, f.legal(c.language, group))
+	}
+	if f.goesOn {
+		c.nextOrEnd(n)
+	}
+}
+
+// legal returns the names that are legal in a query language.
+func (f *objectRule[T]) legal(q syntax.QueryLanguage, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.fields[name].in&q == 0 })
+}
+
+// exclusive reports all but the first of those of the named fields that are
+// there, and returns whether any is.
+func (c *checker) exclusive(n *node, names []string) bool {
+	found := false
+	for _, name := range names {
+		v := n.Get(name)
+		if v != nil && found {
+			c.Valuef(ruleExclusive, v, "only one of %s may be there", strings.Join(names, ", "))
+		}
+		found = found || v != nil
+	}
+	return found
+}
+
+// nextOrEnd is demanded of states that go on.
+func (c *checker) nextOrEnd(n *node) {
+	next, end := n.Get("Next"), n.Get("End")
+	switch {
+	case next != nil && end.IsTrue():
+		c.Valuef(ruleNextOrEnd, next, "a state that ends the machine has no Next")
+	case next == nil && !end.IsTrue() && (end == nil || end.Kind == jsontext.Bool):
+		c.Valuef(ruleNextOrEnd, n, `one of Next and "End": true must be there`)
+	}
+}
+
+func nameOf(n *node) string { return definition.NameOf(n) }

@@ -1,0 +1,201 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// resourceRule is a resource.
+type resourceRule struct{}
+
+func (resourceRule) read(c *checker, n *node) syntax.Resource {
+	if c.hasPlaceholder(n) || !c.isText(n) {
+		return syntax.Resource{}
+	}
+	r, ok := syntax.ParseResource(n.Str)
+	if !ok {
+		c.Fixf(ruleResource, n, "such as exec:./book, https://example.org/book or a Lambda function's ARN",
+			"the resource %s is not recognized", jsontext.Quote(n.Str))
+		return r
+	}
+	r.At = n.At
+	switch patterns, known := r.Patterns(); {
+	case c.Express && r.Activity:
+		c.Valuef(ruleExpress, n, "Express state machine does not support Activity ARN")
+	case c.Express && r.Pattern == syntax.PatternToken:
+		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", r.Pattern)
+	case c.Express && r.Pattern != "":
+		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", syntax.PatternSync)
+	case r.Pattern != "" && known && !slices.Contains(patterns, r.Pattern):
+		c.Fixf(ruleIntegration, n, patternFix(patterns), "the service %s has no pattern %s", r.Service, r.Pattern)
+	}
+	return r
+}
+
+func patternFix(patterns []string) string {
+	if len(patterns) == 0 {
+		return "leave it out"
+	}
+	return "leave it out, or use " + strings.Join(patterns, " or ")
+}
+
+// checkTask compares the two limits of a task's time, and warns of tasks that wait for
+// a token nobody is told.
+func checkTask(c *checker, n *node, s *syntax.State) {
+	t := s.Task
+	if t.Timeout.Fixed > 0 && t.Heartbeat.Fixed >= t.Timeout.Fixed {
+		c.Valuef(ruleHeartbeat, n.Get("HeartbeatSeconds"), "HeartbeatSeconds must be less than TimeoutSeconds")
+	}
+	if !t.Timeout.Said {
+		t.Timeout.Fixed = c.Profile.Rules().TaskTimeout
+	}
+	t.Machine = machineStarted(n, t)
+	if t.Pattern != syntax.PatternToken {
+		return
+	}
+	for _, field := range []string{"Parameters", "Arguments"} {
+		if v := n.Get(field); v != nil && mentions(v, "Task.Token") {
+			return
+		}
+	}
+	fix := `such as "token.$": "$$.Task.Token" in Parameters`
+	if c.language == syntax.JSONata {
+		fix = `such as "token": "{% $states.context.Task.Token %}" in Arguments`
+	}
+	c.Fixf(ruleTaskToken, n.Get("Resource"), fix, "the task waits for its token to come back but does not hand it on")
+}
+
+// mentions reports whether some text in a value has a part, or is the whole
+// context, of which the part may be a member.
+func mentions(n *node, part string) bool {
+	if n.Kind == jsontext.String {
+		return strings.Contains(n.Str, part) || strings.TrimSpace(n.Str) == "$$" || strings.Contains(n.Str, "$states.context %}")
+	}
+	for _, m := range n.Members {
+		if mentions(m.Value, part) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, func(item *node) bool { return mentions(item, part) })
+}
+
+// credentialsRule are the Credentials of a task: a payload template with a
+// RoleArn in it.
+type credentialsRule struct{}
+
+func (credentialsRule) read(c *checker, n *node) expression.Payload {
+	switch {
+	case !c.IsObject(n):
+		return nil
+	case n.Get("RoleArn") == nil && (c.language == syntax.JSONata || n.Get("RoleArn.$") == nil):
+		c.Valuef(ruleCredentials, n, "The field 'RoleArn' is required but was missing")
+	}
+	return payloadRule{}.read(c, n)
+}
+
+// revertRule says how a Task state is undone: a resource, an object, or false.
+type revertRule struct{}
+
+func (revertRule) read(c *checker, n *node) *syntax.Revert {
+	switch {
+	case c.Strict:
+		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
+	case n.Kind == jsontext.String:
+		return &syntax.Revert{Resource: resourceRule{}.read(c, n)}
+	case n.Kind == jsontext.Object:
+		c.reverting = true
+		defer func() { c.reverting = false }()
+		return revertObject.read(c, n)
+	case n.Kind != jsontext.Bool || n.IsTrue():
+		c.Fixf(ruleType, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.Kind)
+	}
+	return &syntax.Revert{Never: true}
+}
+
+// catchRevertRule says what a catcher has undone before it goes on.
+type catchRevertRule struct{}
+
+// The words of a catcher's Revert.
+const (
+	revertInside = "inside"
+	revertAll    = "all"
+)
+
+var catchRevertWords = wordRule{revertInside, revertAll}
+
+func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
+	read := &syntax.Compensation{}
+	switch {
+	case c.Strict:
+		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
+	case n.Kind == jsontext.Object:
+		catchRevertObject.fill(c, n, read)
+		to := n.Get("To")
+		if to == nil || to.Kind != jsontext.String {
+			return read
+		}
+		if state := c.scope.states[to.Str]; state != nil && !canBeUndone(state) {
+			c.Fixf(ruleRevertTo, to, "name a Task with a Revert, or a state with one inside",
+				"nothing of the state %s can be undone, so nothing can be undone back to it", jsontext.Quote(to.Str))
+		}
+		if read.To != nil {
+			read.To.Repeats = true // which of its visits was the last is to be known
+		}
+	default:
+		catchRevertWords.read(c, n)
+		read.Inside = isText(n, revertInside)
+		if state := c.scope.states[c.scope.current]; read.Inside && !canBeUndone(state) {
+			c.Valuef(ruleRevertInside, n, "nothing of the state can be undone")
+		}
+	}
+	if slices.Contains(textsOf(n.Parent.Get("ErrorEquals")), atom.CodeRevertFailed) {
+		c.Valuef(ruleRevertFailed, n, "a catcher of %s has no Revert, for something could not be undone", atom.CodeRevertFailed)
+	}
+	return read
+}
+
+// canBeUndone reports whether some Task of a state, or inside of it, has a Revert.
+func canBeUndone(state *node) bool {
+	if r := state.Get("Revert"); r != nil && r.Kind != jsontext.Bool {
+		return true
+	}
+	levels := state.List("Branches")
+	if processor := processorOf(state); processor != nil {
+		levels = append(slices.Clone(levels), processor)
+	}
+	for _, level := range levels {
+		states := level.Get("States")
+		if states != nil && slices.ContainsFunc(states.Members, func(m jsontext.Member) bool { return canBeUndone(m.Value) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRevertRetry is about the Retry of a Revert.
+func checkRevertRetry(c *checker, n *node, _ *syntax.Revert) {
+	retry := n.Get("Retry")
+	list := n.List("Retry")
+	if len(list) > 1 || len(list) == 1 && !slices.Equal(textsOf(list[0].Get("ErrorEquals")), []string{stateerror.All}) {
+		c.Fixf(ruleRevertRetry, retry, `such as "Retry": [{"ErrorEquals": ["States.ALL"]}]`,
+			"what undoes a state is tried again whatever the error: Retry has one entry, for States.ALL")
+	}
+}
+
+// machineStarted returns the name of the machine that a task starts an execution of, ""
+// when only a run tells.
+func machineStarted(n *node, t *syntax.Task) string {
+	machine := cmp.Or(n.Get("Parameters"), n.Get("Arguments")).Get("StateMachineArn")
+	if !t.Starts() || machine == nil || strings.HasPrefix(machine.Str, "{%") {
+		return ""
+	}
+	name, _ := syntax.MachineName(machine.Str)
+	return name
+}

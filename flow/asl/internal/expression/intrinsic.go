@@ -1,0 +1,268 @@
+package expression
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/internal/jsonpath"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// An intrinsic is a call of an intrinsic function, such as
+// States.Format('Hello {}', $.name).
+type intrinsic struct {
+	name     string
+	text     string // the whole call, of which this may be an argument
+	function function
+	args     []Dynamic
+}
+
+// A function computes an intrinsic from its evaluated arguments. An error is
+// what went wrong, for people.
+type function struct {
+	least, most int // how many arguments it takes
+	call        func(args []any, random func() uint64) (any, error)
+}
+
+// anyNumber is the most of a function that takes any number of arguments.
+const anyNumber = 1 << 20
+
+// maxCallNesting is how deep calls may stand in each other's arguments.
+const maxCallNesting = 10
+
+func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {
+	args := make([]any, len(e.args))
+	for i, arg := range e.args {
+		if literal, ok := arg.(literalText); ok && e.name == "Format" && i == 0 {
+			args[i] = string(literal) // Format needs to know which braces were escaped
+			continue
+		}
+		var f *stateerror.Error
+		if args[i], f = arg.Evaluate(v); f != nil {
+			return nil, f
+		}
+	}
+	if v.In.Interrupted() {
+		return nil, stateerror.Interruption
+	}
+	value, err := e.function.call(args, v.In.Random)
+	if err != nil {
+		return nil, stateerror.Localf(stateerror.IntrinsicFailure, functionError+"%v", e.text, err)
+	}
+	return value, nil
+}
+
+// functionError begins the cause of every failure of a call, with the whole call as
+// it is written: AWS does not say which of nested ones it was.
+const functionError = "The function '%s' had the following error: "
+
+// argumentPath is a path among the arguments of a call. AWS words its failure unlike
+// that of a path by itself, always as States.Runtime, and tells the state's input
+// even when the path leads into the context object.
+type argumentPath struct {
+	call string // the whole of it
+	path *jsonpath.Path
+}
+
+func (e *argumentPath) Evaluate(v *View) (any, *stateerror.Error) {
+	value, missing, f := v.Find(e.path)
+	switch {
+	case f != nil || missing == nil:
+		return value, f
+	case missing.Unfit:
+		f = stateerror.Runtimef(functionError+"%s", e.call, missing.Reason)
+	default:
+		f = stateerror.Runtimef(functionError+"The JsonPath argument for the field '%s' could not be found in the input '%s'",
+			e.call, UnderRoot(e.path), v.Input.Encoded())
+	}
+	return nil, v.pathError(f)
+}
+
+// literalText is a string argument between its quotes, escapes and all.
+type literalText string
+
+func (e literalText) Evaluate(*View) (any, *stateerror.Error) { return unescape(string(e)), nil }
+
+// unescape replaces \' \\ \{ and \} by what they stand for.
+func unescape(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(`'\{}`, text[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// literalValue is a number, true, false or null.
+type literalValue struct{ value any }
+
+func (e literalValue) Evaluate(*View) (any, *stateerror.Error) { return e.value, nil }
+
+// A Parser reads an intrinsic function's call.
+type Parser struct {
+	Text  string
+	pos   int
+	Paths []*jsonpath.Path // among the arguments
+}
+
+// Whole reads a call and nothing behind it.
+func (p *Parser) Whole() (Dynamic, error) {
+	call, err := p.call(1)
+	if err == nil {
+		if p.space(); p.pos < len(p.Text) {
+			err = p.fault("expected nothing more behind the call")
+		}
+	}
+	return call, err
+}
+
+type UnknownFunctionError struct{ Name string }
+
+func (e *UnknownFunctionError) Error() string {
+	return "there is no function States." + jsontext.Cut(e.Name)
+}
+
+func (p *Parser) fault(format string, args ...any) error {
+	return fmt.Errorf("%s at character %d", fmt.Sprintf(format, args...), p.pos+1)
+}
+
+func (p *Parser) space() {
+	for p.pos < len(p.Text) && (p.Text[p.pos] == ' ' || p.Text[p.pos] == '\t' || p.Text[p.pos] == '\n') {
+		p.pos++
+	}
+}
+
+func (p *Parser) take(c byte) bool {
+	if p.space(); p.pos < len(p.Text) && p.Text[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+func (p *Parser) call(depth int) (Dynamic, error) {
+	rest, ok := strings.CutPrefix(p.Text[p.pos:], "States.")
+	if !ok {
+		return nil, p.fault("expected a path, or a function's name beginning with States.")
+	}
+	if depth > maxCallNesting {
+		return nil, p.fault("calls nest deeper than %d", maxCallNesting)
+	}
+	length := strings.IndexFunc(rest, func(r rune) bool { return !IsSchemeRune(r) || strings.ContainsRune("+-.", r) })
+	if length < 0 {
+		length = len(rest)
+	}
+	e := &intrinsic{name: rest[:length], text: p.Text}
+	if e.function, ok = functions[e.name]; !ok {
+		return nil, &UnknownFunctionError{e.name}
+	}
+	p.pos += len("States.") + length
+	if !p.take('(') {
+		return nil, p.fault("expected '(' behind States.%s", e.name)
+	}
+	for !p.take(')') {
+		if len(e.args) > 0 && !p.take(',') {
+			return nil, p.fault("expected ',' or ')'")
+		}
+		arg, err := p.argument(depth)
+		if err != nil {
+			return nil, err
+		}
+		e.args = append(e.args, arg)
+	}
+	if n := len(e.args); n < e.function.least || n > e.function.most {
+		return nil, p.fault("States.%s takes %s, found %d", e.name, e.function.arity(), n)
+	}
+	return e, nil
+}
+
+func (f function) arity() string {
+	switch {
+	case f.most == anyNumber:
+		return fmt.Sprintf("at least %d arguments", f.least)
+	case f.least == f.most:
+		return fmt.Sprintf("%d arguments", f.least)
+	}
+	return fmt.Sprintf("%d to %d arguments", f.least, f.most)
+}
+
+func (p *Parser) argument(depth int) (Dynamic, error) {
+	if p.space(); p.pos >= len(p.Text) {
+		return nil, p.fault("expected an argument")
+	}
+	switch c := p.Text[p.pos]; {
+	case c == '\'':
+		return p.quoted()
+	case c == '$':
+		return p.path()
+	case c == '-' || '0' <= c && c <= '9':
+		number, err := jsontext.NewReader([]byte(p.Text[p.pos:])).Number()
+		if err != nil {
+			return nil, p.fault("expected a number")
+		}
+		p.pos += len(number)
+		return literalValue{json.Number(number)}, nil
+	}
+	for word, value := range map[string]any{"true": true, "false": false, "null": nil} {
+		if rest, ok := strings.CutPrefix(p.Text[p.pos:], word); ok && (rest == "" || !IsSchemeRune(rune(rest[0]))) {
+			p.pos += len(word)
+			return literalValue{value}, nil
+		}
+	}
+	return p.call(depth + 1)
+}
+
+func (p *Parser) quoted() (Dynamic, error) {
+	start := p.pos + 1
+	for i := start; i < len(p.Text); i++ {
+		switch p.Text[i] {
+		case '\\':
+			i++
+		case '\'':
+			p.pos = i + 1
+			return literalText(p.Text[start:i]), nil
+		}
+	}
+	return nil, p.fault("expected a closing ' for the string")
+}
+
+// path reads up to the comma or parenthesis behind the path.
+func (p *Parser) path() (Dynamic, error) {
+	start, depth := p.pos, 0
+scan:
+	for ; p.pos < len(p.Text); p.pos++ {
+		switch c := p.Text[p.pos]; c {
+		case '[', '(':
+			depth++
+		case ']', ')':
+			if depth == 0 {
+				break scan
+			}
+			depth--
+		case ',', ' ':
+			if depth == 0 {
+				break scan
+			}
+		case '\'', '"':
+			if end := strings.IndexByte(p.Text[p.pos+1:], c); depth > 0 && end >= 0 {
+				p.pos += end + 1
+			}
+		case '\\':
+			p.pos++
+		}
+	}
+	path, err := jsonpath.Parse(p.Text[start:min(p.pos, len(p.Text))])
+	if err != nil {
+		return nil, err
+	}
+	p.Paths = append(p.Paths, path)
+	return &argumentPath{call: p.Text, path: path}, nil
+}
+
+func IsSchemeRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("+-.", r)
+}

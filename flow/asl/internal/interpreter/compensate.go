@@ -1,0 +1,95 @@
+package interpreter
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+)
+
+// An intent is what a level goes on with once something is undone: a catcher, or
+// another attempt.
+type intent struct {
+	catcher int       // index from 1; 0: another attempt
+	name    string    // of the error that was caught
+	cause   string    //
+	bare    bool      // it had no name
+	due     time.Time // of the attempt
+}
+
+// compensate has something undone first. Until then the level waits.
+func (w *Interpreter) compensate(what *syntax.Compensation, then *intent) (Step, *stateerror.Error) {
+	want := &flow.Undoing{}
+	switch {
+	case what.Inside:
+		want.Under = w.Ask.Cause.Name
+	case what.To != nil:
+		want.To = nodeName(what.To.Name, w.visits[what.To.Name])
+	}
+	n := w.noted(w.remembers())
+	n.intent = then
+	want.Note = n.encode()
+	w.growth.Undo = want
+	return Step{Waits: true}, nil
+}
+
+// catches leaves the state by a catcher, or has something undone first.
+func (w *Interpreter) catches(i int, f *stateerror.Error) (Step, *stateerror.Error) {
+	k := w.State.Catch[i]
+	if k.Revert == nil || k.Revert.Inside && !w.attempted {
+		return w.Leave(&k.Out, data.Tree(f.Output()))
+	}
+	return w.compensate(k.Revert, &intent{catcher: i + 1, name: f.Name, cause: f.Cause, bare: f.Bare})
+}
+
+// undone goes on with what was intended.
+func (w *Interpreter) undone(then *intent) (Step, *stateerror.Error) {
+	if i := then.catcher - 1; i >= 0 && i < len(w.State.Catch) {
+		f := &stateerror.Error{Name: then.name, Cause: then.cause, Bare: then.bare}
+		return w.Leave(&w.State.Catch[i].Out, data.Tree(f.Output()))
+	}
+	return w.anew(then.due)
+}
+
+// undoFailed is the error that something could not be undone. It is for a catcher
+// that names it, and for no other: what is half undone is no error like others.
+func (w *Interpreter) undoFailed(failure *atom.Failure) (Step, *stateerror.Error) {
+	f := &stateerror.Error{Name: atom.CodeRevertFailed}
+	if failure != nil {
+		f.Cause = failure.Code
+		if failure.Message != "" {
+			f.Cause += ": " + failure.Message
+		}
+	}
+	for i := range w.State.Catch {
+		if f.Matches(w.State.Catch[i].Errors, w.Rules().AllMatchesAll) {
+			return w.Leave(&w.State.Catch[i].Out, data.Tree(f.Output()))
+		}
+	}
+	return Step{}, f
+}
+
+// anew adds another node for the state, which begins at a time.
+func (w *Interpreter) anew(due time.Time) (Step, *stateerror.Error) {
+	var spec flow.Spec
+	var f *stateerror.Error
+	if w.State.Kind == syntax.TaskState {
+		spec, f = w.WorkSpec(w.upcoming())
+	} else {
+		var group *flow.Group
+		var told *Shared
+		if group, told, f = w.forkGroup(); f == nil {
+			group.Shared = told.encode()
+		}
+		spec = flow.Spec{Kind: flow.Fork, Group: group}
+	}
+	if f != nil {
+		return Step{}, f
+	}
+	spec.Name, spec.Note, spec.Due = w.visitName(), w.note(true), due
+	w.growth.Add = append(w.growth.Add, spec)
+	return Step{Waits: true}, nil
+}

@@ -1,0 +1,172 @@
+package interpreter
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// Attributes is what a machine's context object and history tell about a run
+// besides its id. The program that starts a run encodes it into [flow.Run.Attributes];
+// what is left empty has a sensible value made of the run's id and the flow's
+// name.
+type Attributes struct {
+	ExecutionID      string `json:"executionId,omitempty"`
+	ExecutionName    string `json:"executionName,omitempty"`
+	RoleARN          string `json:"roleArn,omitempty"`
+	StateMachineID   string `json:"stateMachineId,omitempty"`
+	StateMachineName string `json:"stateMachineName,omitempty"`
+	Region           string `json:"region,omitempty"`
+	Express          bool   `json:"express,omitempty"` // an Express execution, which cannot be redriven
+	Map              string `json:"map,omitempty"`     // the distributed Map state one of whose items the run is
+	MapRun           string `json:"mapRun,omitempty"`  // ARN of its map run
+}
+
+// attributes returns the run's attributes, completed.
+func (w *surroundings) attributes() *Attributes {
+	if w.attrs != nil {
+		return w.attrs
+	}
+	run := w.Ask.Run
+	a := &Attributes{}
+	if err := run.Attributes.Decode(a); err != nil {
+		*a = Attributes{} // written by somebody else for somebody else
+	}
+	fill := func(field *string, value string) {
+		if *field == "" {
+			*field = value
+		}
+	}
+	fill(&a.ExecutionID, run.ID)
+	fill(&a.ExecutionName, run.ID)
+	fill(&a.StateMachineName, run.Flow)
+	fill(&a.StateMachineID, a.StateMachineName)
+	fill(&a.Region, "us-east-1")
+	w.attrs = a
+	return a
+}
+
+// Context returns the context object, $$.
+func (w *surroundings) Context() *jsontext.OrderedMap {
+	if w.ctx == nil && w.Given != nil {
+		if tree, err := w.Given.Decoded(); err == nil {
+			w.ctx, _ = tree.(*jsontext.OrderedMap)
+		}
+	}
+	if w.ctx == nil {
+		w.ctx = w.contextOf(func(d *data.Value) any {
+			if tree, err := d.Decoded(); err == nil {
+				return tree
+			}
+			return &jsontext.OrderedMap{}
+		})
+	}
+	return w.ctx
+}
+
+// ContextQuery returns the context object for JSONata, $states.context.
+func (w *surroundings) ContextQuery() (jsonata.Value, *stateerror.Error) {
+	if w.Given != nil {
+		return w.Given.Query()
+	}
+	if w.ctxQuery == nil {
+		value, f := valueOf(w.contextOf(func(d *data.Value) any { return d }))
+		if f != nil {
+			return value, f
+		}
+		w.ctxQuery = data.Query(value)
+	}
+	return w.ctxQuery.Value, nil
+}
+
+// valueOf returns a tree, in which there may be data, for JSONata.
+func valueOf(tree any) (jsonata.Value, *stateerror.Error) {
+	switch v := tree.(type) {
+	case *data.Value:
+		return v.Query()
+	case *jsontext.OrderedMap:
+		members := make([]jsonata.Member, 0, v.Len())
+		for name, member := range v.All() {
+			value, f := valueOf(member)
+			if f != nil {
+				return value, f
+			}
+			members = append(members, jsonata.Member{Name: name, Value: value})
+		}
+		return jsonata.ObjectOf(members...), nil
+	default:
+		return data.Tree(tree).Query()
+	}
+}
+
+// contextOf returns the context object, in which a leaf stands for data of
+// others.
+func (w *surroundings) contextOf(leaf func(*data.Value) any) *jsontext.OrderedMap {
+	a := w.attributes()
+	if w.runInput == nil {
+		if w.runInput = data.EmptyObject; len(w.Ask.Run.Input) > 0 {
+			w.runInput = data.Text(w.Ask.Run.Input)
+		}
+	}
+	execution := jsontext.OrderedMapOf(
+		"Id", a.ExecutionID, "Input", leaf(w.runInput), "Name", a.ExecutionName, "RoleArn", a.RoleARN, "StartTime", contextTime(w.Ask.Run.Started),
+	)
+	if !a.Express {
+		execution.Set("RedriveCount", data.Number(0))
+	}
+	ctx := jsontext.OrderedMapOf("Execution", execution, "StateMachine", jsontext.OrderedMapOf("Id", a.StateMachineID, "Name", a.StateMachineName))
+	if w.State != nil {
+		state := jsontext.OrderedMapOf("Name", w.State.Name, "EnteredTime", contextTime(w.EnteredAt))
+		switch w.State.Kind {
+		case syntax.TaskState, syntax.ParallelState, syntax.MapState:
+			state.Set("RetryCount", data.Number(int64(w.retries())))
+		default: // the others are not tried again
+		}
+		ctx.Set("State", state)
+	}
+	if w.token != "" && w.State != nil && w.State.Task.Pattern != "" {
+		ctx.Set("Task", jsontext.OrderedMapOf("Token", w.token))
+	}
+	if item := w.mapContext(leaf); item != nil {
+		ctx.Set("Map", item)
+	}
+	return ctx
+}
+
+// retries returns how often the visited state was tried again.
+func (w *surroundings) retries() int {
+	n := 0
+	for _, tries := range w.Tries {
+		n += tries
+	}
+	return n
+}
+
+// mapContext returns the Map part of the context object, nil outside of Maps.
+func (w *surroundings) mapContext(leaf func(*data.Value) any) any {
+	if w.taking != nil {
+		return w.taking.context(leaf)
+	}
+	group := w.outer()
+	if group.items == nil {
+		if group.item == nil {
+			return nil
+		}
+		return leaf(group.item)
+	}
+	if w.mapItem == nil {
+		item, ok := group.element(w.Ask.Index)
+		if !ok {
+			return nil
+		}
+		w.mapItem = data.Text(item)
+	}
+	return jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", data.Number(int64(w.Ask.Index)), "Value", leaf(w.mapItem)))
+}
+
+// contextTime is how the context object writes a time.
+func contextTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,102 @@
+package interpreter
+
+import (
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+)
+
+// Leave is the data processing at the end of a state. It is given what the
+// transition leads out with: the state's result, what was caught, or the input.
+func (w *surroundings) Leave(by *syntax.Transition, with *data.Value) (Step, *stateerror.Error) {
+	v := &expression.View{Input: with, In: w, As: by.As}
+	output := with
+	var f *stateerror.Error
+	tested := by == &w.State.Out
+	if tested {
+		w.Inspected(WorkResult, with)
+	}
+	if by.Selector != nil {
+		if output, f = by.Selector.Of(v); f != nil {
+			return Step{}, f
+		}
+		v.Input = output
+	}
+	if tested {
+		w.Inspected(AfterResultSelector, output)
+	}
+	if by.Output != nil {
+		if output, f = by.Output.Of(v); f != nil {
+			return Step{}, f
+		}
+	}
+	if output, f = w.merge(by.ResultPath, output); f != nil {
+		return Step{}, f
+	}
+	if tested {
+		w.Inspected(AfterResultPath, output)
+	}
+	if output, f = w.View(output).Apply(by.OutputPath, output); f != nil {
+		return Step{}, f
+	}
+	if output.TooLarge() {
+		return Step{}, stateerror.TooLarge(w.State.Name)
+	}
+	assigned, f := w.assigned(by.Assign, v)
+	return Step{Output: output, Next: by.Next, Assigned: assigned}, f
+}
+
+// merge puts a result into the raw input.
+func (w *surroundings) merge(p expression.DataPath, result *data.Value) (*data.Value, *stateerror.Error) {
+	switch {
+	case p.None:
+		return w.Input, nil
+	case p.Path == nil:
+		return result, nil
+	}
+	into, f := w.Input.Look()
+	if f != nil {
+		return nil, f
+	}
+	value, f := result.Look()
+	if f != nil {
+		return nil, f
+	}
+	tree, err := p.Path.Set(into, value)
+	if err != nil {
+		return nil, stateerror.Localf(stateerror.ResultPath, "Unable to apply ReferencePath %s to input %s", p.Path.Text(), w.Input.Encoded())
+	}
+	return data.Tree(tree), nil
+}
+
+// seen returns what the fields of the state see: its input, after InputPath.
+func (w *surroundings) seen() (*expression.View, *stateerror.Error) {
+	v := w.View(w.Input)
+	var f *stateerror.Error
+	if v.Input, f = v.Apply(w.State.InputPath, w.Input); f == nil {
+		w.Inspected(AfterInputPath, v.Input)
+	}
+	return v, f
+}
+
+// Effective returns what the state works on: what it sees, or its Parameters.
+func (w *surroundings) Effective() (*data.Value, *stateerror.Error) {
+	v, f := w.seen()
+	if f != nil {
+		return nil, f
+	}
+	input := v.Input
+	if w.State.Arguments != nil {
+		if input, f = w.State.Arguments.Of(v); f == nil && input.TooLarge() {
+			f = stateerror.TooLarge(w.State.Name)
+		}
+	}
+	if f == nil {
+		w.Inspected(AfterParameters, input)
+	}
+	return input, f
+}
+
+// View returns what expressions see when $ is d.
+func (w *surroundings) View(d *data.Value) *expression.View { return &expression.View{Input: d, In: w} }

@@ -1,0 +1,207 @@
+package interpreter
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// mapSettings is all that a map run goes by, found when its state is begun.
+type mapSettings struct {
+	ID         string              `json:"id"`                   // unique among all map runs
+	ARN        string              `json:"arn"`                  // of the map run
+	Slots      int                 `json:"slots"`                // how many children at once
+	Count      int64               `json:"count,omitempty"`      // how many items may fail
+	Percentage float64             `json:"percentage,omitempty"` // and how many of a hundred
+	Reader     *ItemQuery          `json:"reader,omitempty"`     // nil: the items are in the state's input
+	MaxItems   int64               `json:"maxItems,omitempty"`   // 0: all
+	Batches    bool                `json:"batches,omitempty"`
+	PerBatch   int64               `json:"perBatch,omitempty"`   // items; 0: as many as fit
+	BatchBytes int64               `json:"batchBytes,omitempty"` // of a child's input
+	BatchInput json.RawMessage     `json:"batchInput,omitempty"`
+	Target     *resultTarget       `json:"target,omitempty"` // nil: the results are the state's result
+	Form       syntax.ResultObject `json:"form,omitzero"`
+}
+
+// resultTarget is where a ResultWriter writes.
+type resultTarget struct {
+	Bucket string `json:"bucket"`
+	Prefix string `json:"prefix,omitempty"`
+}
+
+const (
+	// maxChildren is how many executions a distributed Map has at once without a
+	// MaxConcurrency. One of its own may be larger, up to AWS's most.
+	maxChildren         = 1000
+	maxConcurrentOnAWS  = 10_000
+	maxItemsPerBatchAny = math.MaxInt32
+)
+
+// distribute finds what a map run goes by. The history is told that the state has
+// started between what AWS evaluates before that and after it.
+func (w *history) distribute(told *Shared) *stateerror.Error {
+	d := w.State.Items.Distributed
+	v, f := w.seen()
+	if f != nil {
+		return f
+	}
+	told.input = v.Input
+	m := &mapSettings{Form: d.Writer.Form()}
+	slots, f := w.Amount(&w.State.Items.Concurrency, 0, syntax.MaxSeconds)
+	if f != nil {
+		return f
+	}
+	if m.Slots = int(min(slots, maxConcurrentOnAWS)); slots == 0 {
+		m.Slots = maxChildren
+	}
+	length := 0
+	if d.Reader == nil {
+		if told.items, f = w.items(v); f != nil {
+			return f
+		}
+		if length, f = w.lengthOf(told.items); f != nil {
+			return f
+		}
+	}
+	w.mapStarted(length)
+	if f := w.tolerance(m); f != nil {
+		return f
+	}
+	if f := w.sources(m); f != nil {
+		return f
+	}
+	m.ID = expression.UUID(w.Random(), w.Random(), 4)
+	m.ARN = w.mapRunARN(m.ID)
+	told.run = m
+	return nil
+}
+
+// mapStarted tells the history that a Map state has started.
+func (w *history) mapStarted(length int) {
+	details := newDetails()
+	details.Number("length", int64(length))
+	w.event("MapStateStarted", ended(details))
+}
+
+// lengthOf returns how many items there are: elements of an array, or members of an
+// object.
+func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
+	tree, f := items.Look()
+	if f != nil {
+		return 0, f
+	}
+	switch tree := tree.(type) {
+	case []any:
+		return len(tree), nil
+	case *jsontext.OrderedMap:
+		if w.State.Items.Items != nil {
+			return tree.Len(), nil
+		}
+	}
+	return 0, w.noArray(items)
+}
+
+// tolerance finds how many items may fail.
+func (w *history) tolerance(m *mapSettings) (f *stateerror.Error) {
+	items := w.State.Items
+	if m.Count, f = w.Amount(&items.Count, math.MinInt64, math.MaxInt64); f != nil {
+		return f
+	}
+	if m.Count < 0 {
+		return stateerror.Runtimef("ToleratedFailureCount cannot be negative.")
+	}
+	if m.Percentage, f = w.fraction(&items.Percentage); f != nil {
+		return f
+	}
+	if m.Percentage < 0 || m.Percentage > 100 {
+		return stateerror.Runtimef("ToleratedFailurePercentage must be between 0 and 100.")
+	}
+	return nil
+}
+
+// sources finds where items come from, how they are put together, and where results
+// go.
+func (w *history) sources(m *mapSettings) *stateerror.Error {
+	d := w.State.Items.Distributed
+	v, f := w.seen()
+	if f != nil {
+		return f
+	}
+	if d.Reader != nil {
+		if m.MaxItems, f = w.Amount(&d.Reader.Config.MaxItems, math.MinInt64, math.MaxInt64); f != nil {
+			return f
+		}
+		m.Reader = &ItemQuery{Resource: d.Reader.Resource.URI, ReaderConfig: d.Reader.Config.ReaderConfig}
+		if m.Reader.Parameters, f = rawOf(d.Reader.From, v); f != nil {
+			return f
+		}
+	}
+	if m.Batches = d.Batcher != nil; m.Batches {
+		if m.PerBatch, f = w.Amount(&d.Batcher.Items, 0, maxItemsPerBatchAny); f != nil {
+			return f
+		}
+		if m.BatchBytes, f = w.Amount(&d.Batcher.Bytes, 0, math.MaxInt64); f != nil {
+			return f
+		}
+		if m.BatchInput, f = rawOf(d.Batcher.Input, v); f != nil {
+			return f
+		}
+	}
+	if d.Writer != nil && d.Writer.Resource.URI != "" {
+		return w.target(m, v)
+	}
+	return nil
+}
+
+// rawOf returns what a payload gives, nil when there is none.
+func rawOf(p expression.Payload, v *expression.View) (json.RawMessage, *stateerror.Error) {
+	if p == nil {
+		return nil, nil
+	}
+	value, f := p.Of(v)
+	if f != nil {
+		return nil, f
+	}
+	if value.TooLarge() {
+		return nil, stateerror.TooLarge(v.In.StateName())
+	}
+	return value.Encoded().JSON(), nil
+}
+
+// target finds where results are written.
+func (w *history) target(m *mapSettings, v *expression.View) *stateerror.Error {
+	raw, f := rawOf(w.State.Items.Distributed.Writer.Target, v)
+	if f != nil {
+		return f
+	}
+	var told struct {
+		Bucket string `json:"Bucket"` //nolint:tagliatelle // AWS's name
+		Prefix string `json:"Prefix"` //nolint:tagliatelle // AWS's name
+	}
+	if err := json.Unmarshal(raw, &told); err != nil || told.Bucket == "" {
+		return stateerror.Runtimef("the ResultWriter must be given a Bucket, and its Prefix must be a string")
+	}
+	m.Target = &resultTarget{Bucket: told.Bucket, Prefix: told.Prefix}
+	return nil
+}
+
+// childAttributes is what the machine that runs an item is told about itself, and
+// with it all that the program that started this run has told.
+func (w *history) childAttributes(m *mapSettings, index int) atom.Value {
+	a := *w.attributes()
+	d := w.State.Items.Distributed
+	a.ExecutionName, a.ExecutionID = childName(m.ID, index), w.childARN(m, index)
+	a.StateMachineName, a.StateMachineID = a.StateMachineName+w.label(), a.StateMachineID+w.label()
+	a.Express, a.Map, a.MapRun = d.Express, w.State.Name, m.ARN
+	all := map[string]json.RawMessage{}
+	for _, attributes := range []atom.Value{w.Ask.Run.Attributes, atom.MustEncode(a)} {
+		_ = attributes.Decode(&all) // what is no object was told to somebody else
+	}
+	return atom.MustEncode(all)
+}

@@ -1,0 +1,227 @@
+package interpreter
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+)
+
+// A startedExecution is one that a state has started.
+type startedExecution struct {
+	ARN     string `json:"arn"`
+	Name    string `json:"name"`
+	Machine string `json:"machine"` // ARN, or what the state calls it
+
+	input  atom.Value // nil in a levelState: the node has it
+	flow   string     // the machine's name
+	run    string     // its id; "" is the node's own
+	parsed bool       // it is told as JSON, not as texts that hold JSON
+}
+
+// asked returns the execution that the Parameters or Arguments ask for, for the
+// attempt of a node. What they are is told by the service, not the language.
+func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecution, *stateerror.Error) {
+	refused := func(cause string) (*startedExecution, *stateerror.Error) {
+		return nil, &stateerror.Error{Name: "StepFunctions.ValidationException", Cause: cause}
+	}
+	var call struct {
+		Machine any             `json:"StateMachineArn"`
+		Name    *string         `json:"Name"`
+		Input   json.RawMessage `json:"Input"`
+	}
+	if err := json.Unmarshal(arguments.Encoded().JSON(), &call); err != nil {
+		return refused("The Parameters or Arguments are not those of StartExecution: " + err.Error())
+	}
+	machine, ok := call.Machine.(string)
+	if !ok || machine == "" {
+		return refused("StateMachineArn must be a text")
+	}
+	x := &startedExecution{Machine: machine, parsed: w.State.Task.Pattern == syntax.PatternSync2}
+	if x.input, ok = executionInput(call.Input); !ok {
+		return nil, &stateerror.Error{Name: "StepFunctions.InvalidExecutionInputException", Cause: "Invalid State Machine Execution Input: it is no JSON"}
+	}
+	var world string
+	x.flow, world = syntax.MachineName(machine)
+	x.Name = w.Ask.Run.ID + "/" + nodePath(w.Ask.Path, node)
+	if n := w.retries(); n > 0 {
+		x.Name += "@" + strconv.Itoa(n+1)
+	}
+	x.run = x.Name
+	if world != "" {
+		x.Name = expression.NamedUUID(x.Name)
+	}
+	if call.Name != nil && *call.Name != "" {
+		x.Name = *call.Name
+		x.run = x.flow + ":" + x.Name
+	}
+	if x.ARN = x.run; world != "" {
+		x.ARN = world + x.flow + ":" + x.Name
+	}
+	return x, nil
+}
+
+func nodePath(flow, node string) string {
+	if flow == "" {
+		return node
+	}
+	return flow + "/" + node
+}
+
+// executionInput returns the input of an execution: a text holds it as JSON.
+func executionInput(given json.RawMessage) (atom.Value, bool) {
+	var text *string
+	switch {
+	case len(given) == 0, string(given) == "null":
+		return data.EmptyObject.Encoded(), true
+	case json.Unmarshal(given, &text) == nil && text != nil:
+		return atom.FromJSON([]byte(*text)), json.Valid([]byte(*text))
+	}
+	return atom.FromJSON(given), true
+}
+
+// start makes a node begin an execution.
+func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
+	t := w.State.Task
+	spec.Kind = flow.Nested
+	spec.Child = &flow.Child{
+		ID: x.run, Flow: x.flow, Input: x.input, Attributes: w.startedAttributes(x),
+		Detached: t.Pattern != syntax.PatternSync && t.Pattern != syntax.PatternSync2,
+	}
+	switch {
+	case t.Pattern == syntax.PatternToken:
+		spec.Token, spec.Report = w.token, true
+	case !spec.Child.Detached:
+		spec.Token, spec.Report, spec.Ends = w.token, true, true
+	default:
+		spec.Timeout, spec.Heartbeat = 0, 0 // it ends at once
+	}
+}
+
+// startedAttributes returns what an execution is to know: what this one knows, but
+// for what is each one's own.
+func (w *Interpreter) startedAttributes(x *startedExecution) atom.Value {
+	all := map[string]json.RawMessage{}
+	if given := w.Ask.Run.Attributes; len(given) > 0 {
+		if err := given.Decode(&all); err != nil {
+			all = map[string]json.RawMessage{}
+		}
+	}
+	own := Attributes{
+		ExecutionID: x.ARN, ExecutionName: x.Name, RoleARN: w.attributes().RoleARN, Region: w.attributes().Region,
+		StateMachineID: x.Machine, StateMachineName: x.flow,
+	}
+	var members map[string]json.RawMessage
+	if err := atom.MustEncode(own).Decode(&members); err == nil {
+		for _, name := range []string{"express", "map", "mapRun"} {
+			delete(all, name)
+		}
+		maps.Copy(all, members)
+	}
+	return atom.MustEncode(all)
+}
+
+// executionTime is how a service writes a time.
+func executionTime(t time.Time) int64 { return t.UnixMilli() }
+
+// startedAnswer is what StartExecution answers.
+func (w *Interpreter) startedAnswer(x *startedExecution, at time.Time) atom.Value {
+	return atom.MustEncode(map[string]any{
+		"ExecutionArn": x.ARN, "StartDate": executionTime(at),
+		"SdkHttpMetadata": map[string]any{"HttpStatusCode": 200},
+	})
+}
+
+// executionEnded goes on with the end of an execution that was waited for, or with the
+// begin of one that was not.
+func (w *Interpreter) executionEnded(x *startedExecution) (Step, *stateerror.Error) {
+	cause := &w.Ask.Cause
+	if w.State.Task.Pattern == "" && cause.Failure == nil {
+		return w.TaskEnded(w.startedAnswer(x, w.Ask.Now))
+	}
+	past, _ := w.Ask.Recall(cause.Name)
+	x.parsed = w.State.Task.Pattern == syntax.PatternSync2
+	x.input, _ = executionInput(memberOf(past.Input, "Input"))
+	if cause.Failure == nil {
+		return w.TaskEnded(x.succeeded(cause.Result, past.Started, w.Ask.Now))
+	}
+	f := x.failed(cause.Failure, past.Started, w.Ask.Now)
+	w.attemptFailed(f)
+	return Step{}, f
+}
+
+func memberOf(v atom.Value, name string) json.RawMessage {
+	member, ok := v.Field(name)
+	if !ok {
+		return nil
+	}
+	return member.JSON()
+}
+
+// described is what both ends of an execution tell, by the names of
+// DescribeExecution.
+func (x *startedExecution) described(status string, begun, now time.Time) map[string]any {
+	return map[string]any{
+		"ExecutionArn": x.ARN, "Name": x.Name, "StateMachineArn": x.Machine, "Status": status,
+		"StartDate": executionTime(begun), "StopDate": executionTime(now),
+		"Input": x.shown(x.input), "InputDetails": map[string]any{"Included": true},
+	}
+}
+
+// shown is how a value is told: as a text that holds JSON, or as it is.
+func (x *startedExecution) shown(v atom.Value) any {
+	if x.parsed {
+		return v
+	}
+	return v.String()
+}
+
+// succeeded is the result of a state whose execution has succeeded.
+func (x *startedExecution) succeeded(output atom.Value, begun, now time.Time) atom.Value {
+	if len(output) == 0 {
+		output = atom.Null
+	}
+	all := x.described("SUCCEEDED", begun, now)
+	all["Output"], all["OutputDetails"] = x.shown(output), map[string]any{"Included": true}
+	all["RedriveCount"], all["RedriveStatus"] = 0, "NOT_REDRIVABLE"
+	all["RedriveStatusReason"] = "Execution is SUCCEEDED and cannot be redriven"
+	return atom.MustEncode(all)
+}
+
+// failed is the error of a state whose execution did not succeed, or could not be
+// started, or was waited for long enough.
+func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *stateerror.Error {
+	refused := func(code, what string) *stateerror.Error {
+		return &stateerror.Error{
+			Name:  "StepFunctions." + code + "Exception",
+			Cause: what + ": '" + x.ARN + "' (Service: AWSStepFunctions; Status Code: 400; Error Code: " + code + "; Request ID: none; Proxy: null)",
+		}
+	}
+	status := "FAILED"
+	switch failure.Code {
+	case atom.CodeRunExists:
+		return refused("ExecutionAlreadyExists", "Execution Already Exists")
+	case atom.CodeNoFlow:
+		x.ARN = x.Machine
+		return refused("StateMachineDoesNotExist", "State Machine Does Not Exist")
+	case atom.CodeTimeout, atom.CodeScheduleToStart, atom.CodeStartToClose, atom.CodeHeartbeatLost:
+		return stateerror.OfTask(failure, "")
+	case atom.CodeCancelled:
+		status = "ABORTED"
+	}
+	all := x.described(status, begun, now)
+	if !failure.Bare && failure.Code != atom.CodeCancelled {
+		all["Error"] = failure.Code
+	}
+	if failure.Message != "" {
+		all["Cause"] = failure.Message
+	}
+	return &stateerror.Error{Name: stateerror.TaskFailed, Cause: atom.MustEncode(all).String()}
+}

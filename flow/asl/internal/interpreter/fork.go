@@ -1,0 +1,197 @@
+package interpreter
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// fork goes through the branches of a Parallel state, or the iterations of a Map
+// state, or adds the node that runs them.
+func (w *Interpreter) fork() (Step, *stateerror.Error) {
+	group, told, f := w.forkGroup()
+	switch {
+	case f != nil:
+		return Step{}, f
+	case group.Count == 0: // a Map over nothing
+		return w.levelsEnded(arrayOf(nil))
+	case w.State.AtOnce:
+		return w.through(&progress{group: told, count: group.Count})
+	}
+	group.Shared = told.encode()
+	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Fork, Group: group, Note: w.note(w.remembers())})
+	return Step{Waits: true}, nil
+}
+
+// forkGroup returns the levels as a group, and what they are to be told.
+func (w *Interpreter) forkGroup() (*flow.Group, *Shared, *stateerror.Error) {
+	s := w.State
+	told := &Shared{state: s.Name, entered: w.entered, at: w.EnteredAt, Outer: w.Visible()}
+	group := &flow.Group{Count: len(s.Branches)}
+	var f *stateerror.Error
+	switch {
+	case s.Kind == syntax.ParallelState:
+		if told.input, f = w.Effective(); f != nil {
+			return nil, nil, f
+		}
+		if item := w.mapContext(func(d *data.Value) any { return d }); item != nil {
+			told.item = data.Tree(item)
+		}
+		w.event("ParallelStateStarted", nil)
+	case s.Items.Distributed != nil:
+		group.Count = 1 // the map run
+		if f = w.distribute(told); f != nil {
+			return nil, nil, f
+		}
+	default:
+		if group.Count, group.Slots, f = w.MapOver(told); f != nil {
+			return nil, nil, f
+		}
+		w.mapStarted(group.Count)
+	}
+	told.started = w.last
+	return group, told, nil
+}
+
+// MapOver finds the items of a Map state, and how many may be at work at once.
+func (w *Interpreter) MapOver(told *Shared) (count, slots int, f *stateerror.Error) {
+	m := w.State.Items
+	v, f := w.seen()
+	if f != nil {
+		return 0, 0, f
+	}
+	if m.Selector != nil {
+		told.input = v.Input
+	}
+	if told.items, f = w.items(v); f != nil {
+		return 0, 0, f
+	}
+	tree, f := told.items.Look()
+	if f != nil {
+		return 0, 0, f
+	}
+	items, ok := tree.([]any)
+	if !ok {
+		return 0, 0, w.noArray(told.items)
+	}
+	if w.Read == nil {
+		w.Inspected(AfterItemsPath, told.items)
+	}
+	most, f := w.Amount(&m.Concurrency, 0, math.MaxInt64)
+	return len(items), int(min(most, syntax.MaxSeconds)), f
+}
+
+// forkAgain has all branches run once more.
+func (w *Interpreter) forkAgain(after time.Duration) (Step, *stateerror.Error) {
+	_, told, f := w.forkGroup()
+	if f != nil {
+		return Step{}, f
+	}
+	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Input: told.encode()}
+	return Step{Waits: true}, nil
+}
+
+// beginChild starts a branch or an iteration.
+func (w *Interpreter) beginChild() error {
+	group := w.Group
+	w.last = group.started
+	s := w.Machine.States[group.state]
+	if s == nil {
+		return fmt.Errorf("asl: %s: the definition has no state %q", w.Machine.Name, group.state)
+	}
+	w.State, w.entered, w.EnteredAt = s, group.entered, group.at
+	if s.Kind == syntax.ParallelState {
+		if w.Ask.Index >= len(s.Branches) {
+			return fmt.Errorf("asl: %s: the state %q has no branch %d", w.Machine.Name, s.Name, w.Ask.Index)
+		}
+		w.run(s.Branches[w.Ask.Index].Start, group.input)
+		return nil
+	}
+	input, f := w.Item()
+	if f != nil { // so the iteration never starts
+		w.tell(f)
+		w.fail(f)
+		return nil
+	}
+	w.iterationEvent("MapIterationStarted", s.Name, w.Ask.Index)
+	w.ctx, w.ctxQuery = nil, nil
+	w.run(s.Items.Processor.Start, input)
+	return nil
+}
+
+// joined goes on when every branch has ended well.
+func (w *Interpreter) joined(results []atom.Value) (Step, *stateerror.Error) {
+	w.childEnded()
+	if s := w.State; s.Items != nil && s.Items.Distributed != nil && len(results) == 1 { // the map run has put them together
+		return w.levelsEnded(data.Text(results[0]))
+	}
+	return w.levelsEnded(arrayOf(results))
+}
+
+// levelsEnded goes on with the result of a state all of whose levels have ended well.
+func (w *Interpreter) levelsEnded(result *data.Value) (Step, *stateerror.Error) {
+	before := w.last
+	w.event(w.State.Kind.String()+"StateSucceeded", nil)
+	told := w.last
+	w.last = before // the exit follows from what the success follows from
+	var out Step
+	f := stateerror.TooLarge(w.State.Name)
+	if !result.TooLarge() {
+		out, f = w.Leave(&w.State.Out, result)
+	}
+	if f != nil {
+		w.last = told // and a failure from the success itself
+	}
+	return out, f
+}
+
+// arrayOf returns an array of results. Those who have none have null.
+func arrayOf(results []atom.Value) *data.Value {
+	b := []byte{atom.CodecJSON, '['}
+	for i, result := range results {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if len(result) == 0 {
+			result = atom.Null
+		}
+		b = append(b, result.JSON()...)
+	}
+	return data.Text(atom.Value(append(b, ']')))
+}
+
+// joinFailed goes on when a branch has failed and the others were ended.
+func (w *Interpreter) joinFailed(failure *atom.Failure) *stateerror.Error {
+	w.childEnded()
+	return w.levelFailed(failure, w.Ask.Cause.Aborted)
+}
+
+// levelFailed goes on with the failure of a level, with which open nodes were ended.
+func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stateerror.Error {
+	f := stateerror.OfTask(failure, w.State.Name)
+	f.Local = f.Name == stateerror.DataLimitExceeded
+	if !w.ends(f) {
+		w.aborted(aborted)
+		w.broken = true
+	}
+	if name := w.Rules().BranchFailure; name != "" && w.State.Kind == syntax.ParallelState {
+		f = &stateerror.Error{Name: name, Also: f.Name, Cause: f.Cause, Local: true}
+	}
+	return f
+}
+
+// childEnded takes up the history where the child left it that decided the join.
+func (w *Interpreter) childEnded() {
+	if note := w.Ask.Cause.EndNote; len(note) > 0 {
+		if last, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
+			w.last = last
+		}
+	}
+}

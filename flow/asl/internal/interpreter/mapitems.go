@@ -1,0 +1,156 @@
+package interpreter
+
+import (
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// takenItem is an item that a map run is taking.
+type takenItem struct {
+	index  int64
+	value  *data.Value
+	key    string // "" when it has none
+	source string
+}
+
+// context returns what the context object tells of the item.
+func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
+	item := jsontext.OrderedMapOf("Index", data.Number(t.index), "Value", leaf(t.value), "Source", t.source)
+	if t.key != "" {
+		item.Set("Key", t.key)
+	}
+	return jsontext.OrderedMapOf("Item", item)
+}
+
+// stateData is the source of items that are in the state's input.
+const stateData = "STATE_DATA"
+
+// childrenPerAnswer is how many children one answer begins.
+const childrenPerAnswer = 500
+
+// batches begins children with the items of a page, one each or in batches. What of
+// the page is not begun is read again: the place is kept behind the last that was.
+func (r *mapRun) batches(page *ItemPage) *stateerror.Error {
+	begun, spent := 0, 0
+	for len(page.Items) > 0 && !r.enough() && !r.Ask.Done() {
+		if r.Open >= r.set.Slots || begun == childrenPerAnswer || spent >= jsonata.MaxSteps {
+			return nil
+		}
+		input, n, f := r.batch(page, begun == 0)
+		spent += jsonata.MaxSteps - r.Steps
+		if f != nil {
+			return f
+		}
+		if n == 0 {
+			return nil // what is left is no whole batch
+		}
+		r.beginRun(input, n)
+		begun++
+		r.From = page.Items[n-1].Next
+		page.Items = page.Items[n:]
+	}
+	r.All = page.End && len(page.Items) == 0 || r.enough()
+	return nil
+}
+
+// enough reports whether as many items were taken as there may be.
+func (r *mapRun) enough() bool { return r.set.MaxItems > 0 && r.Items >= r.set.MaxItems }
+
+// batch returns the input of the next child, and how many items of the page are in
+// it: none when more may belong to it than are at hand. The first of a page is as
+// large as it can be.
+func (r *mapRun) batch(page *ItemPage, first bool) (*data.Value, int, *stateerror.Error) {
+	r.Steps = jsonata.MaxSteps
+	if !r.set.Batches {
+		input, f := r.selected(&page.Items[0], 0)
+		return input, 1, f
+	}
+	text := []byte{atom.CodecJSON, '{'}
+	if r.set.BatchInput != nil {
+		text = append(append(append(text, `"BatchInput":`...), r.set.BatchInput...), ',')
+	}
+	text = append(text, `"Items":[`...)
+	most := int64(data.MaxPayload)
+	if r.set.BatchBytes > 0 {
+		most = min(most, r.set.BatchBytes)
+	}
+	n, full := 0, false
+	for ; n < len(page.Items) && !full; n++ {
+		item, f := r.selected(&page.Items[n], n)
+		if f != nil {
+			return nil, 0, f
+		}
+		if n > 0 && int64(len(text)+len(item.Encoded())+len("]}"))-1 > most {
+			full = true
+			break
+		}
+		if n > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, item.Encoded().JSON()...)
+		left := r.set.MaxItems - r.Items
+		full = int64(n+1) == r.set.PerBatch || r.set.MaxItems > 0 && int64(n+1) == left
+	}
+	if !full && !page.End && !first {
+		return nil, 0, nil
+	}
+	return data.Text(append(text, "]}"...)), n, nil
+}
+
+// selected returns what a child is given for an item, ahead of those that were
+// taken.
+func (r *mapRun) selected(item *Item, ahead int) (*data.Value, *stateerror.Error) {
+	value := data.Text(atom.FromJSON(item.Value))
+	selector := r.State.Items.Selector
+	if selector != nil {
+		r.taking = &takenItem{index: r.Items + int64(ahead), value: value, key: item.Key, source: item.Source}
+		r.ctx, r.ctxQuery = nil, nil
+		var f *stateerror.Error
+		if value, f = selector.Of(r.View(r.Group.input)); f != nil {
+			return nil, f
+		}
+	}
+	if value.TooLarge() {
+		return nil, stateerror.TooLarge(r.State.Name)
+	}
+	return value, nil
+}
+
+// pageOfInput returns the items of the state's input that are next: as many elements
+// of an array, or members of an object, as the free slots can take.
+func (r *mapRun) pageOfInput() *ItemPage {
+	list, keys := r.Group.entries()
+	from := min(r.Items, int64(len(list)))
+	to := min(from+r.wanted(), int64(len(list)))
+	page := &ItemPage{Items: make([]Item, 0, to-from), End: to == int64(len(list))}
+	for i := from; i < to; i++ {
+		item := Item{Value: list[i], Source: stateData, Next: strconv.FormatInt(i+1, 10)}
+		if keys != nil {
+			item.Key = keys[i]
+		}
+		page.Items = append(page.Items, item)
+	}
+	return page
+}
+
+// wanted returns how many items the children can take at most that one answer begins. A
+// batch takes one item beyond its bytes, from which it knows that it is full.
+func (r *mapRun) wanted() int64 {
+	children, each := int64(min(r.set.Slots-r.Open, childrenPerAnswer)), int64(1)
+	switch {
+	case !r.set.Batches:
+	case r.set.PerBatch > 0:
+		each = min(r.set.PerBatch, maxPageItems)
+	default:
+		each = maxPageItems
+	}
+	if r.set.Batches && r.set.BatchBytes > 0 {
+		each = min(each, r.set.BatchBytes/int64(len("0,"))+1)
+	}
+	return min(children*each, maxPageItems)
+}

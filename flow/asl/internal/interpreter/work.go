@@ -1,0 +1,278 @@
+package interpreter
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// dispatchRemote lets the holder of the attempt's token end the attempt. The holder
+// is the called service, or the worker that takes work of the activity's ARN.
+func (w *Interpreter) dispatchRemote(spec *flow.Spec) {
+	switch t := w.State.Task; {
+	case t.Activity:
+		spec.Token, spec.Queue, spec.Task = w.token, t.URI, ""
+	case t.Pattern == syntax.PatternToken:
+		spec.Token, spec.Report = w.token, true
+	}
+}
+
+// newToken begins an attempt with a token of its own.
+func (w *Interpreter) newToken() {
+	if t := w.State.Task; t.IsRemote() || t.Starts() && t.Pattern != "" {
+		w.token, w.ctx, w.ctxQuery = w.Ask.Token(), nil, nil
+	}
+}
+
+// taken tells the history that a worker took the work of an activity, or that a
+// task with a token has answered its call; n is the node's levelState.
+func (w *Interpreter) taken(n *levelState) {
+	t := w.State.Task
+	if cause := &w.Ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {
+		w.submitted(w.startedAnswer(n.child, w.Ask.Now))
+	} else if cause.Kind == flow.Called {
+		w.submitted(cause.Result)
+	} else {
+		details := newDetails()
+		if worker, err := jsontext.NewReader(cause.Result.JSON()).String(); err == nil && worker != "" {
+			details.String("workerName", worker)
+		}
+		w.event(taskEvents(t)+"Started", ended(details))
+	}
+	n.last = w.last
+	w.growth.Note = n.encode()
+}
+
+// submitted tells the history what the first of a task's two parts gave.
+func (w *Interpreter) submitted(output atom.Value) {
+	w.record(flow.Event{Type: "TaskSubmitted", Name: w.State.Name, Details: taskDetails(w.State.Task), Key: "output", Body: output})
+}
+
+// work adds the node that runs a Task state's task.
+func (w *Interpreter) work() (Step, *stateerror.Error) {
+	spec, f := w.WorkSpec(w.upcoming())
+	if f != nil {
+		return Step{}, f
+	}
+	spec.Name, spec.Note = w.visitName(), w.note(w.remembers())
+	w.growth.Add = append(w.growth.Add, spec)
+	return Step{Waits: true}, nil
+}
+
+// WorkSpec returns the node of that name without its name and levelState, and tells the
+// history that it is scheduled.
+func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
+	t := w.State.Task
+	w.newToken()
+	input, f := w.Effective()
+	if f != nil {
+		return flow.Spec{}, f
+	}
+	timeout, f := w.Amount(&t.Timeout, 1, syntax.MaxSeconds)
+	if f != nil {
+		return flow.Spec{}, f
+	}
+	heartbeat, f := w.Amount(&t.Heartbeat, 1, syntax.MaxSeconds)
+	if f != nil {
+		return flow.Spec{}, f
+	}
+	role, f := w.role()
+	if f != nil {
+		return flow.Spec{}, f
+	}
+	w.scheduled(input, timeout, heartbeat, role)
+	spec := flow.Spec{
+		Kind: flow.Work, Task: t.URI, Input: input.Encoded(),
+		Timeout: time.Duration(timeout) * time.Second, Heartbeat: time.Duration(heartbeat) * time.Second,
+	}
+	if t.Starts() {
+		x, f := w.asked(input, name)
+		if f != nil {
+			w.attemptFailed(f)
+			return flow.Spec{}, f
+		}
+		w.child = x
+		w.start(&spec, x)
+	} else {
+		w.dispatchRemote(&spec)
+	}
+	if r := w.State.Revert; r != nil && r.Never {
+		spec.Pivot = true
+	} else if r != nil {
+		spec.Undo = &flow.Undo{Task: r.URI, Note: w.State.Name, Policy: r.Policy()}
+	}
+	return spec, nil
+}
+
+// role returns the role that a task is to be run with, "" for none.
+func (w *Interpreter) role() (string, *stateerror.Error) {
+	if w.State.Task.Credentials == nil {
+		return "", nil
+	}
+	value, f := w.State.Task.Credentials.Of(w.View(w.Input))
+	if f != nil {
+		return "", f
+	}
+	tree, f := value.Look()
+	if f != nil {
+		return "", f
+	}
+	credentials, _ := tree.(*jsontext.OrderedMap)
+	named, _ := credentials.Get("RoleArn")
+	role, ok := named.(string)
+	if !ok {
+		return "", stateerror.Runtimef("The RoleArn of Credentials must be a string")
+	}
+	return role, nil
+}
+
+// remembers reports whether the state's raw input is needed once its work has
+// begun: to hand it on, or to begin again.
+func (w *Interpreter) remembers() bool {
+	s := w.State
+	if s.Out.NeedsInput() || len(s.Retry) > 0 {
+		return true
+	}
+	for i := range s.Catch {
+		if s.Catch[i].Out.NeedsInput() {
+			return true
+		}
+	}
+	return false
+}
+
+// TaskEnded goes on with a task's result.
+func (w *Interpreter) TaskEnded(text atom.Value) (Step, *stateerror.Error) {
+	if len(text) == 0 {
+		text = atom.Null
+	}
+	result := data.Text(text)
+	if result.TooLarge() {
+		f := stateerror.TooLarge(w.taskName())
+		f.Local = false
+		w.attemptFailed(f)
+		return Step{}, f
+	}
+	w.attemptSucceeded(result)
+	return w.Leave(&w.State.Out, result)
+}
+
+// taskName is how the limit of a result's size calls the task.
+func (w *Interpreter) taskName() string {
+	if t := w.State.Task; t.Action != "" {
+		return t.Service
+	}
+	return w.State.Task.URI
+}
+
+// TaskFailed goes on with a task's failure.
+func (w *Interpreter) TaskFailed(failure *atom.Failure) *stateerror.Error {
+	f := stateerror.OfTask(failure, w.taskName())
+	w.attemptFailed(f)
+	return f
+}
+
+// rescue asks the state's Retry, then its Catch, what is to become of an error.
+func (w *Interpreter) rescue(f *stateerror.Error) (Step, *stateerror.Error) {
+	s := w.State
+	for i := range s.Retry {
+		r := s.Retry[i]
+		if !f.Matches(r.Errors, w.Rules().AllMatchesAll) {
+			continue
+		}
+		for len(w.Tries) < len(s.Retry) {
+			w.Tries = append(w.Tries, 0)
+		}
+		if int64(w.Tries[i]) >= r.Attempts {
+			break
+		}
+		w.Tries[i]++
+		w.ctx, w.ctxQuery, w.broken = nil, nil, false
+		return w.again(r.Delay(w.Tries[i], w.Ask.Random))
+	}
+	w.tellBroken()
+	for i := range s.Catch {
+		if f.Matches(s.Catch[i].Errors, w.Rules().AllMatchesAll) {
+			return w.catches(i, f)
+		}
+	}
+	return Step{}, f
+}
+
+// again has the state's node run once more: the node itself when it failed, a
+// new one when it ended well and its result could not be used. If there was none
+// yet, the state is begun again.
+func (w *Interpreter) again(after time.Duration) (Step, *stateerror.Error) {
+	due := w.Ask.Now.Add(after)
+	failed := w.Ask.Cause.Kind == flow.Failed
+	switch {
+	case !w.attempted:
+		w.paused = true
+		w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Timer, Due: due, Note: w.note(true)})
+		return Step{Waits: true}, nil
+	case !failed && w.State.Undoes():
+		return w.compensate(&syntax.Compensation{Inside: true}, &intent{due: due})
+	case failed:
+		return w.workAgain(after)
+	case w.Ask.Cause.Kind == flow.JoinFailed:
+		return w.forkAgain(after)
+	}
+	return w.anew(due)
+}
+
+// workAgain has the task run once more.
+func (w *Interpreter) workAgain(after time.Duration) (Step, *stateerror.Error) {
+	spec, f := w.WorkSpec(w.Ask.Cause.Name)
+	if f != nil {
+		return Step{}, f
+	}
+	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
+	if _, isFixed := w.State.Arguments.(expression.Fixed); !isFixed && w.State.Arguments != nil { // they may look at the count of retries
+		w.growth.Again.Input = spec.Input
+	}
+	return Step{Waits: true}, nil
+}
+
+// visitName returns the name of the next node of the state: Pay, then Pay#2.
+// Names are escaped as in JSON pointers, for they become parts of paths, and a
+// name that ends like a visit's number has the first one, too, so that no two
+// nodes have one name.
+func (w *Interpreter) visitName() string {
+	name := w.State.Name
+	n := w.retries() + 1
+	if w.paused {
+		n-- // it comes before the attempt
+	}
+	if w.State.Repeats {
+		w.visits[name]++
+		n = w.visits[name]
+	}
+	return nodeName(name, n)
+}
+
+// upcoming returns what visitName is about to return.
+func (w *Interpreter) upcoming() string {
+	before := w.visits[w.State.Name]
+	name := w.visitName()
+	if w.State.Repeats {
+		w.visits[w.State.Name] = before
+	}
+	return name
+}
+
+// note returns what the interpreter has to remember while the state's node runs.
+func (w *Interpreter) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
+
+func (w *Interpreter) noted(withInput bool) *levelState {
+	n := &levelState{state: w.State.Name, entered: w.entered, at: w.EnteredAt, last: w.last, tries: w.Tries, visits: w.visits, paused: w.paused, child: w.child}
+	if withInput {
+		n.input = w.Input
+	}
+	return n
+}

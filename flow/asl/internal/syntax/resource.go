@@ -1,0 +1,119 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+)
+
+// Tasks that another party ends: a called service by the token of .waitForTaskToken,
+// or a worker of an activity.
+
+// IsRemote reports whether a task's attempt waits for another party, under a token.
+func (t *Task) IsRemote() bool { return t.Activity || t.Pattern == PatternToken }
+
+// Executions of other machines, which states:startExecution starts: each is a run of
+// its own, begun in the commit that begins its state. The program that runs the machine may
+// have a task do it instead.
+
+// StartExecution is the service, without a pattern, that starts executions.
+const StartExecution = "arn:aws:states:::states:startExecution"
+
+// Starts reports whether the task starts an execution.
+func (t *Task) Starts() bool { return t.URI == StartExecution+t.Pattern }
+
+// MachineName returns the name in a state machine's ARN, and the begin of the ARNs of
+// its executions; what is no ARN is a name.
+func MachineName(machine string) (name, world string) {
+	if parts := strings.Split(machine, ":"); len(parts) >= 7 && parts[0] == "arn" && parts[2] == "states" && parts[5] == "stateMachine" {
+		return parts[6], strings.Join(parts[:5], ":") + ":execution:"
+	}
+	return machine, ""
+}
+
+// A Resource is what the Resource of a Task state says.
+type Resource struct {
+	URI      string
+	At       int    // where it stands in the text
+	Lambda   bool   // is the ARN of a Lambda function
+	Activity bool   // is the ARN of an activity
+	Service  string // as AWS's events call it: resourceType
+	Action   string // what is asked of the service; "resource" in events that have a resourceType
+	Pattern  string // how the action ends that says what to wait for: "", .sync, .sync:2 or .waitForTaskToken
+}
+
+// The patterns, besides not waiting.
+const (
+	PatternSync  = ".sync"
+	PatternSync2 = ".sync:2"
+	PatternToken = ".waitForTaskToken"
+)
+
+// ParseResource returns what a URI says: a scheme, a colon, and something behind
+// it. An ARN has six parts, of which region and account may be empty.
+func ParseResource(uri string) (Resource, bool) {
+	r := Resource{URI: uri}
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok || scheme == "" || rest == "" || strings.ContainsFunc(scheme, func(r rune) bool { return !expression.IsSchemeRune(r) }) {
+		return r, false
+	}
+	arn := append(strings.SplitN(uri, ":", 7), make([]string, 7)...)
+	if scheme == "arn" && (arn[1] == "" || arn[2] == "" || arn[5] == "") {
+		return r, false
+	}
+	switch service, kind := arn[2], arn[5]; {
+	case scheme != "arn":
+		r.Service, r.Action = scheme, rest
+	case service == "lambda" && kind == "function":
+		r.Lambda = true
+	case service == "states" && kind == "activity":
+		r.Activity = true
+	case kind == "aws-sdk":
+		service, action, _ := strings.Cut(arn[6], ":")
+		r.Service, r.Action = "aws-sdk:"+service, action
+	default:
+		r.Service, r.Action = kind, arn[6]
+	}
+	for _, pattern := range []string{PatternSync, PatternSync2, PatternToken} {
+		if strings.HasSuffix(r.Action, pattern) {
+			r.Pattern = pattern
+		}
+	}
+	return r, true
+}
+
+// patternsOf are the patterns that services have of those that the language
+// knows by name (AWS: Integrating optimized services with Step Functions).
+var patternsOf = map[string][]string{
+	"apigateway":       {PatternToken},
+	"athena":           {PatternSync},
+	"batch":            {PatternSync},
+	"bedrock":          {PatternSync, PatternToken},
+	"codebuild":        {PatternSync},
+	"databrew":         {PatternSync},
+	"dynamodb":         nil,
+	"ecs":              {PatternSync, PatternToken},
+	"eks":              {PatternSync, PatternToken},
+	"elasticmapreduce": {PatternSync},
+	"emr-containers":   {PatternSync},
+	"emr-serverless":   {PatternSync},
+	"events":           {PatternToken},
+	"glue":             {PatternSync},
+	"http":             nil,
+	"lambda":           {PatternToken},
+	"mediaconvert":     {PatternSync},
+	"sagemaker":        {PatternSync},
+	"sns":              {PatternToken},
+	"sqs":              {PatternToken},
+	"states":           {PatternSync, PatternSync2, PatternToken},
+}
+
+// Patterns returns the patterns that the resource's service has, and whether
+// they are known.
+func (r *Resource) Patterns() ([]string, bool) {
+	if strings.HasPrefix(r.Service, "aws-sdk:") {
+		return []string{PatternToken}, true
+	}
+	patterns, ok := patternsOf[r.Service]
+	return patterns, ok && strings.HasPrefix(r.URI, "arn:")
+}

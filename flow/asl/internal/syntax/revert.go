@@ -1,0 +1,44 @@
+package syntax
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+)
+
+// Compensation is Ebb's addition to the language: what was done is undone before
+// the machine goes on, because a catcher says so, or because it is done again.
+
+// A Compensation is the Revert of a catcher: what it has undone first.
+type Compensation struct {
+	Inside bool   // what the state did; otherwise all that the level did
+	To     *State // but only what came after this state; nil: all
+}
+
+// Undoes reports whether some of what the state does can be undone.
+func (s *State) Undoes() bool {
+	return s.Revert != nil && !s.Revert.Never || Some(s.Within(), (*State).Undoes)
+}
+
+// A Revert says how a Task state is undone: Ebb's addition to the language.
+type Revert struct {
+	Resource
+
+	Never     bool               // it is a point of no return: nothing to its end is undone
+	Arguments expression.Payload // nil: the undo task is given the whole report
+	Retry     []*Retrier         // one at most
+}
+
+// Policy returns how often, and when, the undo task is tried again.
+func (r *Revert) Policy() (policy atom.RevertPolicy) {
+	for _, retry := range r.Retry {
+		policy.Attempts = int(min(retry.Attempts, MaxSeconds)) + 1
+		policy.Backoff = atom.Backoff{First: retry.Interval, Rate: retry.Rate, Max: cmp.Or(retry.Most, MaxSeconds*time.Second)}
+		if retry.Jitter == "FULL" {
+			policy.Backoff.Jitter = 1
+		}
+	}
+	return policy
+}

@@ -1,0 +1,173 @@
+package syntax
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+	"github.com/ebbflow/ebb/flow/asl/internal/expression"
+	"github.com/ebbflow/ebb/internal/jsonpath"
+)
+
+// An Amount is a number of a state, most often a whole one: fixed, or found in its
+// data.
+type Amount struct {
+	Said   bool // it is there
+	Fixed  int64
+	Number float64 // of one that need not be whole
+	Query  *expression.Query
+	Path   *jsonpath.Path
+	Field  string // that the path stands in
+}
+
+// A Rule is one entry of a Choice state's Choices.
+type Rule struct {
+	Test expression.Test
+	Out  Transition
+}
+
+// A QueryLanguage is one of the two in which states say what to do with data.
+type QueryLanguage uint8
+
+const (
+	JSONPath QueryLanguage = 1 << iota
+	JSONata
+	Both = JSONPath | JSONata
+)
+
+func (q QueryLanguage) String() string {
+	if q == JSONata {
+		return "JSONata"
+	}
+	return "JSONPath"
+}
+
+// A State is one compiled state.
+type State struct {
+	Name     string
+	Kind     Kind
+	Language QueryLanguage
+	Level    *Level
+	Repeats  bool // its visits are counted: there can be more than one in a run of its level, or a catcher goes back to it
+
+	Ends      bool
+	InputPath expression.DataPath
+	Arguments expression.Payload // Parameters or Arguments; nil: the input as it is
+	Out       Transition         // by Next; of a Choice by Default
+
+	Retry  []*Retrier
+	Catch  []*Catcher
+	Revert *Revert
+
+	Result   *data.Value // Pass
+	Task     *Task       // Task
+	Choices  []*Rule     // Choice
+	Wait     *Wait       // Wait
+	Failure  *Fail       // Fail
+	Branches []*Level    // Parallel
+	Items    *Map        // Map
+	AtOnce   bool        // Parallel, Map: their levels are gone through in one answer
+}
+
+type Kind uint8
+
+const (
+	PassState Kind = iota
+	TaskState
+	ChoiceState
+	WaitState
+	SucceedState
+	FailState
+	ParallelState
+	MapState
+)
+
+var KindNames = [...]string{
+	PassState: "Pass", TaskState: "Task", ChoiceState: "Choice", WaitState: "Wait",
+	SucceedState: "Succeed", FailState: "Fail", ParallelState: "Parallel", MapState: "Map",
+}
+
+// String returns the kind's name in definitions and events.
+func (k Kind) String() string { return KindNames[k] }
+
+// Task is what only a Task state has.
+type Task struct {
+	Resource
+
+	Timeout     Amount // in seconds; 0 for none
+	Heartbeat   Amount
+	Credentials expression.Payload
+	Machine     string // name of the machine that it starts an execution of, if the definition says it
+}
+
+// Wait is what only a Wait state has: exactly one of its fields counts.
+type Wait struct {
+	Seconds   Amount
+	Timestamp Timestamp
+}
+
+// A Timestamp is a point in time: fixed, or found in the state's data.
+type Timestamp struct {
+	At    time.Time
+	Path  *jsonpath.Path
+	Query *expression.Query
+}
+
+// Fail is what only a Fail state has.
+type Fail struct{ Err, Cause Message }
+
+// A Message is a text of a Fail state: fixed, or given by something. There may be neither.
+type Message struct {
+	Text  *string
+	Given expression.Dynamic
+}
+
+// successors returns the states that may follow.
+func (s *State) successors() []*State {
+	var out []*State
+	add := func(next *State) {
+		if next != nil {
+			out = append(out, next)
+		}
+	}
+	add(s.Out.Next)
+	for i := range s.Choices {
+		add(s.Choices[i].Out.Next)
+	}
+	for i := range s.Catch {
+		add(s.Catch[i].Out.Next)
+	}
+	return out
+}
+
+// The largest numbers that definitions have.
+const (
+	MaxSeconds = 99_999_999
+	MaxItems   = 100_000_000
+)
+
+// A Transition leads out of a state: by Next, a rule, Default or a catcher. It says
+// what is handed on, which variables are set and what is next.
+type Transition struct {
+	Next       *State              // nil: the level ends
+	As         string              // what queries call what it leads out with: result, errorOutput or neither
+	Output     expression.Payload  // Output; nil: what it leads out with
+	Selector   expression.Payload  // ResultSelector; nil: the result as it is
+	ResultPath expression.DataPath // nil path: the result takes the input's place; none: it is dropped
+	OutputPath expression.DataPath
+	Assign     []Variable
+}
+
+// NeedsInput reports whether the state's raw input is looked at by the transition.
+func (o *Transition) NeedsInput() bool {
+	if o.ResultPath.Path != nil || o.ResultPath.None || expression.LooksAt(o.Output, expression.UsesInput) {
+		return true
+	}
+	return slices.ContainsFunc(o.Assign, func(v Variable) bool { return expression.LooksAt(v.Value, expression.UsesInput) })
+}
+
+// A Variable is one that an Assign sets.
+type Variable struct {
+	Name  string
+	Value expression.Payload
+}

@@ -1,0 +1,173 @@
+package teststate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/asl/teststate"
+)
+
+func mockResult(text string) *teststate.Mock { return &teststate.Mock{Result: []byte(text)} }
+
+func mockError(name string) *teststate.Mock {
+	return &teststate.Mock{ErrorOutput: &teststate.ErrorOutput{Error: name, Cause: "why"}}
+}
+
+// What a tested state comes to, and how its data looked on the way.
+func TestStateAlone(t *testing.T) {
+	t.Parallel()
+	retried := `{"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"MessageBody.$": "$.m"}, "Next": "B",
+		"Retry": [{"ErrorEquals": ["Other"]}, {"ErrorEquals": ["Busy"], "IntervalSeconds": 2, "BackoffRate": 3, "MaxAttempts": 2, "JitterStrategy": "FULL"}],
+		"Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.e", "Assign": {"c.$": "$.Error"}, "Next": "C"}]}`
+	for _, c := range []struct {
+		name       string
+		test       teststate.Test
+		want       string // status, output or error, next state
+		inspection string
+	}{
+		{
+			"a task",
+			teststate.Test{Definition: []byte(retried), Mock: mockResult(`{"MessageId": "1"}`), Input: atom.FromJSON([]byte(`{"m": "x"}`))},
+			`SUCCEEDED {"MessageId": "1"} B`,
+			`{"input":{"m":"x"},"afterInputPath":{"m":"x"},"afterParameters":{"MessageBody":"x"},"result":{"MessageId":"1"},` +
+				`"afterResultSelector":{"MessageId":"1"},"afterResultPath":{"MessageId":"1"}}`,
+		},
+		{
+			"retried",
+			teststate.Test{Definition: []byte(retried), Mock: mockError("Busy"), Input: atom.FromJSON([]byte(`{"m":1}`)), Configuration: teststate.Configuration{RetrierRetryCount: 1}},
+			`RETRIABLE Busy why`,
+			`{"input":{"m":1},"afterInputPath":{"m":1},"afterParameters":{"MessageBody":1},"errorDetails":{"retryIndex":1,"retryBackoffIntervalSeconds":6}}`,
+		},
+		{
+			"caught",
+			teststate.Test{Definition: []byte(retried), Mock: mockError("Busy"), Input: atom.FromJSON([]byte(`{"m":1}`)), Configuration: teststate.Configuration{RetrierRetryCount: 2}},
+			`CAUGHT_ERROR {"m":1,"e":{"Error":"Busy","Cause":"why"}} C Busy why`,
+			`{"input":{"m":1},"afterInputPath":{"m":1},"afterParameters":{"MessageBody":1},"variables":{"c":"Busy"},"errorDetails":{"retryIndex":1,"catchIndex":0}}`,
+		},
+		{
+			"what cannot be evaluated",
+			teststate.Test{Definition: []byte(retried), Mock: mockResult(`{}`)},
+			`FAILED States.Runtime The JSONPath '$.m' specified for the field 'MessageBody.$' could not be found in the input '{}'`,
+			`{"input":{},"afterInputPath":{}}`,
+		},
+		{
+			"a Wait does not wait",
+			teststate.Test{Definition: []byte(`{"Type": "Wait", "Seconds": 9999, "Next": "B"}`)},
+			`SUCCEEDED {} B`, `{"input":{},"afterInputPath":{}}`,
+		},
+		{
+			"a Fail",
+			teststate.Test{Definition: []byte(`{"Type": "Fail", "ErrorPath": "$.e"}`), Input: atom.FromJSON([]byte(`{"e":"E"}`))},
+			`FAILED E `, `{"input":{"e":"E"},"afterInputPath":{"e":"E"}}`,
+		},
+		{
+			"deep in a machine",
+			teststate.Test{
+				Definition: []byte(`{"StartAt": "P", "States": {"P": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Q", "States": {
+					"Q": {"Type": "Pass", "Parameters": {"v.$": "$v"}, "Assign": {"w": 2}, "End": true}}}]}}}`),
+				StateName: "Q", Variables: atom.FromJSON([]byte(`{"v":1}`)),
+			},
+			`SUCCEEDED {"v":1}`,
+			`{"input":{},"afterInputPath":{},"afterParameters":{"v":1},"afterResultSelector":{"v":1},"afterResultPath":{"v":1},"variables":{"v":1,"w":2}}`,
+		},
+		{
+			"an inline Map",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "ItemsPath": "$.all", "ItemSelector": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value"}, "MaxConcurrency": 3,
+					"ItemProcessor": {"StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}, "ResultPath": "$.done", "End": true}`),
+				Input: atom.FromJSON([]byte(`{"all":["a","b"]}`)), Mock: mockResult(`[1, 2]`),
+			},
+			`SUCCEEDED {"all":["a","b"],"done":[1,2]}`,
+			`{"input":{"all":["a","b"]},"afterInputPath":{"all":["a","b"]},"afterItemsPath":["a","b"],"afterItemSelector":[{"i":0,"v":"a"},{"i":1,"v":"b"}],` +
+				`"afterResultSelector":[1,2],"afterResultPath":{"all":["a","b"],"done":[1,2]},"maxConcurrency":3}`,
+		},
+		{
+			"too many failed of a hundred",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "QueryLanguage": "JSONata", "Items": [1, 2, 3, 4], "ToleratedFailurePercentage": "{% 25 %}", "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}},
+					"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "B"}]}`),
+				Mock: mockResult(`[]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2},
+			},
+			`CAUGHT_ERROR {"Error":"States.ExceedToleratedFailureThreshold","Cause":"The specified tolerated failure threshold was exceeded"} B ` +
+				`States.ExceedToleratedFailureThreshold The specified tolerated failure threshold was exceeded`,
+			`{"input":{},"maxConcurrency":0,"toleratedFailurePercentage":25,"errorDetails":{"catchIndex":0}}`,
+		},
+		{
+			"a function is called",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:F", "Arguments": {"x": "{% 1 + 1 %}"}, "Output": "{% $states.result.y %}", "End": true}`),
+				Attributes: asl.Attributes{RoleARN: "r"},
+				Call: func(resource string, input atom.Value) (atom.Value, *atom.Failure) {
+					if resource != "arn:aws:lambda:us-east-1:123456789012:function:F" {
+						return nil, &atom.Failure{Code: "Wrong"}
+					}
+					return atom.FromJSON([]byte(`{"y":` + input.String() + `}`)), nil
+				},
+			},
+			`SUCCEEDED {"x":2}`, `{"input":{},"afterArguments":{"x":2},"result":{"y":{"x":2}}}`,
+		},
+	} {
+		result, err := teststate.Run(&c.test)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got := result.Status
+		for _, part := range []string{result.Output.String(), result.NextState} {
+			if part != "" && part != "null" {
+				got += " " + part
+			}
+		}
+		if result.Error != "" {
+			got += " " + result.Error + " " + result.Cause
+		}
+		if got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
+		}
+		if diff := cmp.Diff(c.inspection, compact(t, result.Inspection)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func compact(t *testing.T, i teststate.Inspection) string {
+	t.Helper()
+	return string(atom.MustEncode(i).JSON())
+}
+
+// What is not tested, and why.
+func TestStateRefused(t *testing.T) {
+	t.Parallel()
+	task := `{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "End": true}`
+	inner := `"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}, "End": true}`
+	for _, c := range []struct {
+		test teststate.Test
+		want string
+	}{
+		{teststate.Test{Definition: []byte(`{`)}, "InvalidDefinition: Invalid State Machine Definition: 'INVALID_JSON_DESCRIPTION: "},
+		{teststate.Test{Definition: []byte(`[]`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: "},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass"}`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: one of Next"},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Input: atom.FromJSON([]byte(`{`))}, "InvalidExecutionInput: Invalid State Machine Execution Input: '"},
+		{teststate.Test{Definition: []byte(task)}, "ValidationException: RoleArn must be specified when testing a Task state"},
+		{teststate.Test{Definition: []byte(strings.Replace(task, "invoke", "invoke.waitForTaskToken", 1)), Attributes: asl.Attributes{RoleARN: "r"}}, "InvalidDefinition: TestState API does not support the resource"},
+		{teststate.Test{Definition: []byte(task), Mock: &teststate.Mock{}}, "ValidationException: A test mock should have only one"},
+		{teststate.Test{Definition: []byte(task), Mock: mockResult(`{"StatusCode": "200"}`)}, "ValidationException: Mock result schema validation error: Field 'StatusCode' must be a number"},
+		{teststate.Test{Definition: []byte(task), Mock: mockResult(`{} {}`)}, "ValidationException: Mocked result must be valid JSON"},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Mock: mockResult(`{}`)}, "ValidationException: Mocked result must be an array."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b"}}, ` + inner), Mock: mockResult(`[]`)}, "ValidationException: Mocked result must be a JSON object."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Mock: mockError("E"), Configuration: teststate.Configuration{ErrorCausedByState: "R"}}, "ValidationException: The state R"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Map": {}}`))}, "ValidationException: Invalid Context object provided: 'Map' field is not supported"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"State": {"Nme": 1}}`))}, "ValidationException: Invalid Context object provided: Field 'Nme' is not allowed"},
+	} {
+		_, err := teststate.Run(&c.test)
+		if refused, ok := errors.AsType[*teststate.Error](err); !ok || !strings.HasPrefix(refused.Error(), c.want) {
+			t.Errorf("%s\n%v\nwant %s", c.test.Definition, err, c.want)
+		}
+	}
+}
