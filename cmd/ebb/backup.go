@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -35,7 +36,7 @@ on with one from where the copy has it. Do not go on with a run both there and h
 				return err
 			}
 			if s.output == asJSON {
-				return newJSON(s.out).Encode(struct {
+				return view.NewJSON(s.out).Encode(struct {
 					File  string `json:"file"`
 					Bytes int64  `json:"bytes"`
 				}{args[0], info.Size()})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/enginebench"
 )
 
@@ -72,7 +73,7 @@ as large in transactions as large without Ebb, written right after the workload.
 
 func (s *session) tellBench(measured []enginebench.Result) error {
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(measured)
+		return view.NewJSON(s.out).Encode(measured)
 	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "WORKLOAD\tSTEPS/S\tCEILING/S\tRATIO\tP50 µs\tP99 µs\tROWS\tBYTES\tFSYNCS\tCPU µs\tCEIL. µs\tRSS MB\t")

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
 )
@@ -18,7 +19,7 @@ import (
 // A session is one call of the command: what all of its commands share.
 type session struct {
 	in       io.Reader
-	out, err *output
+	out, err *view.Output
 
 	drove bool // it has driven a run, whose end the exit status tells
 
@@ -67,8 +68,8 @@ func (s *session) execute(ctx context.Context, args []string) int {
 
 func newSession(in io.Reader, out, errs io.Writer) *session {
 	s := &session{in: in}
-	s.out = &output{to: out, json: func() bool { return s.output == asJSON }}
-	s.err = &output{to: errs, json: func() bool { return false }, masked: true}
+	s.out = &view.Output{To: out, JSON: func() bool { return s.output == asJSON }}
+	s.err = &view.Output{To: errs, JSON: func() bool { return false }, Masked: true}
 	return s
 }
 
@@ -76,11 +77,11 @@ func newSession(in io.Reader, out, errs io.Writer) *session {
 // indented: a line break in an argument, or in a file's name, begins no line that looks like one of Ebb's own.
 func (s *session) tell(err error) {
 	told, is := errors.AsType[*statusError](err)
-	_, lost := errors.AsType[*outputError](err)
+	_, lost := errors.AsType[*view.OutputError](err)
 	if err != nil && !lost && (!is || !told.told) {
 		fmt.Fprintln(s.err, "ebb: "+strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
-	if lost := s.out.failure(); lost != nil && (s.drove || !lost.closedByReader()) {
+	if lost := s.out.Failure(); lost != nil && (s.drove || !lost.ClosedByReader()) {
 		s.noticef("%v", lost)
 	}
 }
@@ -88,11 +89,11 @@ func (s *session) tell(err error) {
 // status returns the exit status for an error of a command. When output was lost, a command that did well otherwise, and
 // has not driven a run, did not do what it is for.
 func (s *session) status(err error) int {
-	_, lost := errors.AsType[*outputError](err)
+	_, lost := errors.AsType[*view.OutputError](err)
 	switch {
 	case lost && s.drove:
 		return exitSuccess
-	case lost, err == nil && s.out.failure() != nil && !s.drove:
+	case lost, err == nil && s.out.Failure() != nil && !s.drove:
 		return exitUnreachable
 	}
 	return statusOf(err)
@@ -186,7 +187,7 @@ func (s *session) settle(cmd *cobra.Command) error {
 }
 
 func (s *session) logger() hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: oneLine{s.err}})
+	return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: hclog.LevelFromString(s.level), Output: view.OneLine{To: s.err}})
 }
 
 // A standardLog makes debug entries of what packages tell the standard logger. Package net/http tells there what servers

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -55,7 +56,7 @@ func (s *session) give(ctx context.Context, id string, w *operatorRequest) error
 		if owner != nil {
 			s.noticeTold(run, owner)
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ view.Reporter) (*engine.Result, error) {
 			return eng.Command(ctx, id, w.command)
 		})
 	})
@@ -72,7 +73,7 @@ func (s *session) send(ctx context.Context, store storage.Store, run *storage.Ru
 // sent reports that a message is in the run's inbox.
 func (s *session) sent(run *storage.Run, what string) error {
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(struct {
+		return view.NewJSON(s.out).Encode(struct {
 			Event   string `json:"event"`
 			Run     string `json:"run"`
 			Command string `json:"command"`
@@ -114,7 +115,7 @@ func (s *session) await(ctx context.Context, store storage.Store, id string, a *
 func (s *session) stands(run *storage.Run, a *aim) error {
 	s.drove = true
 	status := a.status(statusOfRun(run), run)
-	s.plainReporter().rested(run, status)
+	s.plainReporter().Rested(run, status)
 	if isHeld(run) {
 		s.noticeSuspended(run)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -90,7 +91,7 @@ func (s *session) complete(ctx context.Context, token string, c *completion) err
 
 func (s *session) completed(t *storage.Token, how string) error {
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(struct {
+		return view.NewJSON(s.out).Encode(struct {
 			Event   string `json:"event"` // "completed" or "failed"
 			Run     string `json:"run"`
 			Path    string `json:"path"`

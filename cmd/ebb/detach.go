@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -34,7 +35,7 @@ func (j *runSession) leave(ctx context.Context, opts []engine.RunOption) error {
 		return err
 	}
 	if j.session.output == asJSON {
-		err = newJSON(j.session.out).Encode(struct {
+		err = view.NewJSON(j.session.out).Encode(struct {
 			Event string      `json:"event"`
 			Run   string      `json:"run"`
 			Flow  string      `json:"flow"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -78,7 +79,7 @@ the copy says to be owned is free. Stop all processes that work on it first.`,
 // tellFinding prints a finding.
 func (s *session) tellFinding(f *finding) error {
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(f)
+		return view.NewJSON(s.out).Encode(f)
 	}
 	text := fmt.Sprintf("%-7s  %s: %s", f.State, f.Check, visible.Line(f.Says))
 	if f.Do != "" {
@@ -374,7 +375,7 @@ func (s *session) afterRestore(ctx context.Context) error {
 			return unreachable(err)
 		}
 		if s.output == asJSON {
-			return newJSON(s.out).Encode(map[string]int64{"runs": runs, "jobs": jobs})
+			return view.NewJSON(s.out).Encode(map[string]int64{"runs": runs, "jobs": jobs})
 		}
 		_, err = fmt.Fprintf(s.out, "%s and %s go on as the copy has them; what was claimed since can write nothing\n",
 			count(int(runs), "run"), count(int(jobs), "job"))

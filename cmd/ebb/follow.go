@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -16,7 +17,7 @@ import (
 type follower struct {
 	*runSession
 
-	show  reporter
+	show  view.Reporter
 	told  int64         // up to which entry of the run's history
 	owner storage.Owner // who moves the run, or did so last
 }
@@ -40,7 +41,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 		case rests && run.State == states.FlowSuspended:
 			return &engine.Result{Run: run}, fmt.Errorf("%w: run %q", engine.ErrSuspended, f.id)
 		case !rests:
-			f.show.notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, visible.Line(f.id)))
+			f.show.Notice(fmt.Sprintf("process %d on %s has gone; going on with run %s", f.owner.PID, f.owner.Host, visible.Line(f.id)))
 		}
 		res, err = eng.Run(ctx, f.id, opts...) // without IgnoreSuspend: the operator who suspended the run knew that it was running
 	}
@@ -49,7 +50,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 // leaveTo says whom the run is left to from now on.
 func (f *follower) leaveTo(owner storage.Owner) {
 	f.owner = owner
-	f.show.notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
+	f.show.Notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
 		visible.Line(f.id), f.owner.PID, f.owner.Host))
 }
 
@@ -131,7 +132,7 @@ func (f *follower) tell(ctx context.Context, run *storage.Run, e *storage.Entry)
 	default:
 		return nil
 	}
-	f.show.happened(ev)
+	f.show.Happened(ev)
 	return nil
 }
 

@@ -29,13 +29,13 @@ definition is drawn in the colours of what became of each state.`,
 			if err := oneOf("format", format, graphFormats); err != nil {
 				return err
 			}
-			view, err := s.view(cmd.Context(), args[0])
+			picture, err := s.picture(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			text := draw.Mermaid(view)
+			text := draw.Mermaid(picture)
 			if format == "dot" {
-				text = draw.DOT(view)
+				text = draw.DOT(picture)
 			}
 			_, err = fmt.Fprint(s.out, text)
 			return err
@@ -45,16 +45,16 @@ definition is drawn in the colours of what became of each state.`,
 	return cmd
 }
 
-// view returns the picture of a file, or of a run when there is no such file.
-func (s *session) view(ctx context.Context, what string) (view draw.View, err error) {
+// picture returns the picture of a file, or of a run when there is no such file.
+func (s *session) picture(ctx context.Context, what string) (picture draw.View, err error) {
 	if _, err := os.Stat(what); err == nil {
 		how, err := s.howToRead(what)
 		if err != nil {
-			return view, err
+			return picture, err
 		}
 		def, err := definition.Read(what, how)
 		if err != nil {
-			return view, err
+			return picture, err
 		}
 		return def.Machine.Picture(def.Name), nil
 	}
@@ -68,8 +68,8 @@ func (s *session) view(ctx context.Context, what string) (view draw.View, err er
 			return err
 		}
 		became, err := j.machine.Became(storage.EachEntry(ctx, store, run.ID, 0))
-		view = j.machine.Picture(run.Flow + "  " + run.ID).Coloured(became)
+		picture = j.machine.Picture(run.Flow + "  " + run.ID).Coloured(became)
 		return unreachable(err)
 	})
-	return view, err
+	return picture, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -77,11 +78,11 @@ func (s *session) history(ctx context.Context, store storage.Store, id string, f
 func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 	if s.output == asJSON {
 		if e.Kind == storage.EntryEvent {
-			return newJSON(s.out).Encode(inspect.EventOf(secrets, e))
+			return view.NewJSON(s.out).Encode(inspect.EventOf(secrets, e))
 		}
-		return newJSON(s.out).Encode(inspect.EntryOf(secrets, e))
+		return view.NewJSON(s.out).Encode(inspect.EntryOf(secrets, e))
 	}
-	at := clock(e.Time, historyTime)
+	at := view.Clock(e.Time, historyTime)
 	if e.Kind == storage.EntryEvent {
 		line := fmt.Sprintf("%4d  %4d  %s  %-28s %s", e.Number, e.Prev, at, e.Type, visible.Line(e.Path))
 		_, err := fmt.Fprintln(s.out, strings.TrimRight(line, " "))
@@ -97,7 +98,7 @@ func (s *session) entry(secrets *storage.Secrets, e *storage.Entry) error {
 		line += fmt.Sprintf("  attempt %d", e.Attempt)
 	}
 	if e.Failure != nil {
-		line += "  " + cause(e.Failure)
+		line += "  " + view.Cause(e.Failure)
 	}
 	_, err := fmt.Fprintln(s.out, line)
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -108,7 +109,7 @@ func (s *session) showJob(j *storage.Job) error {
 		out.Error, out.Cause = j.Failure.Code, j.Failure.Message
 	}
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(out)
+		return view.NewJSON(s.out).Encode(out)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s", visible.Line(j.ID), out.State, visible.Line(j.Flow))

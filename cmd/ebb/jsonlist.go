@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 )
 
 // A jsonList is a member of an object of JSON that is written while it is found: it may be
@@ -65,6 +67,6 @@ func streamJSON(out io.Writer, object any, lists ...jsonList) error {
 // encoded returns JSON without the line break behind it.
 func encoded(v any) ([]byte, error) {
 	var text bytes.Buffer
-	err := newJSON(&text).Encode(v)
+	err := view.NewJSON(&text).Encode(v)
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }

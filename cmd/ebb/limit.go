@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -128,7 +129,7 @@ func (s *session) limits(ctx context.Context, store storage.Store) error {
 	}
 	for _, l := range limits {
 		if s.output == asJSON {
-			err = newJSON(s.out).Encode(limitJSON(&l))
+			err = view.NewJSON(s.out).Encode(limitJSON(&l))
 		} else {
 			_, err = fmt.Fprintln(s.out, visible.Line(l.String()))
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -113,7 +114,7 @@ const listedAtOnce = 500
 func (s *session) writeRuns(runs []storage.Run) error {
 	if s.output == asJSON {
 		for i := range runs {
-			if err := newJSON(s.out).Encode(inspect.RunOf(&runs[i])); err != nil {
+			if err := view.NewJSON(s.out).Encode(inspect.RunOf(&runs[i])); err != nil {
 				return err
 			}
 		}
@@ -140,17 +141,17 @@ func (s *session) writeRuns(runs []storage.Run) error {
 func columns(run *storage.Run, labelled bool) []string {
 	c := []string{visible.Line(run.ID), visible.Line(run.Flow), run.State.String(), "", ""}
 	if !run.Started.IsZero() {
-		c[3] = clock(run.Started, time.DateTime)
+		c[3] = view.Clock(run.Started, time.DateTime)
 	}
 	if !run.Ended.IsZero() {
-		c[4] = span(run.Ended.Sub(run.Started))
+		c[4] = view.Span(run.Ended.Sub(run.Started))
 	}
 	if labelled {
-		c = append(c, page{width: 60}.cut(labelText(run.Labels)))
+		c = append(c, view.Page{Width: 60}.Cut(labelText(run.Labels)))
 	}
 	failure := ""
 	if run.Failure != nil {
-		failure = page{width: 60}.cut(cause(run.Failure))
+		failure = view.Page{Width: 60}.Cut(view.Cause(run.Failure))
 	}
 	return append(c, failure)
 }

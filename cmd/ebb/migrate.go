@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -70,7 +71,7 @@ func (s *session) tellSchema(found *sqlstore.Schema, steps string) error {
 		for _, m := range found.Pending {
 			all = append(all, step{m.Version, m.Name})
 		}
-		return newJSON(s.out).Encode(map[string]any{"place": found.Place, "version": found.Version, "newest": found.Newest, steps: all})
+		return view.NewJSON(s.out).Encode(map[string]any{"place": found.Place, "version": found.Version, "newest": found.Newest, steps: all})
 	}
 	if len(found.Pending) == 0 {
 		_, err := fmt.Fprintf(s.out, "%s is at schema %d, the newest that this ebb knows\n", visible.Line(found.Place), found.Version)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -49,7 +50,7 @@ func (s *session) resend(ctx context.Context, id string) error {
 		return err
 	}
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(struct {
+		return view.NewJSON(s.out).Encode(struct {
 			Event    string `json:"event"`
 			Run      string `json:"run"`
 			Messages int    `json:"messages"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -66,9 +67,9 @@ func (s *session) prunable(ctx context.Context, store storage.Store, policy rete
 	err := outdated(ctx, store, policy, func(run *storage.Run) error {
 		n++
 		if s.output == asJSON {
-			return newJSON(s.out).Encode(inspect.RunOf(run))
+			return view.NewJSON(s.out).Encode(inspect.RunOf(run))
 		}
-		_, err := fmt.Fprintf(s.out, "%s  %s  %s  ended %s\n", visible.Line(run.ID), visible.Line(run.Flow), run.State, clock(run.Ended, time.DateTime))
+		_, err := fmt.Fprintf(s.out, "%s  %s  %s  ended %s\n", visible.Line(run.ID), visible.Line(run.Flow), run.State, view.Clock(run.Ended, time.DateTime))
 		return err
 	})
 	if err == nil && s.output == asText {
@@ -97,7 +98,7 @@ func (s *session) prune(ctx context.Context, policy retention) error {
 		return err
 	}
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(struct {
+		return view.NewJSON(s.out).Encode(struct {
 			Pruned int   `json:"pruned"`
 			Jobs   int   `json:"jobs"`
 			Bytes  int64 `json:"bytes"` // given back to the file system

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/storage"
@@ -41,7 +42,7 @@ func (s *session) resume(ctx context.Context, id, want string) error {
 		if err := j.recall(ctx, run); err != nil {
 			return err
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ reporter) (*engine.Result, error) {
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, _ view.Reporter) (*engine.Result, error) {
 			return eng.Run(ctx, id, engine.IgnoreSuspend())
 		})
 	})
@@ -99,7 +100,7 @@ func (s *session) runSessionOf(ctx context.Context, store storage.Store, run *st
 
 // recall reads what the run did before, if it is to be shown.
 func (j *runSession) recall(ctx context.Context, run *storage.Run) error {
-	if j.session.out.terminal() == nil || j.session.output == asJSON {
+	if j.session.out.Terminal() == nil || j.session.output == asJSON {
 		return nil
 	}
 	t, err := inspect.Recorded(ctx, j.store, run)

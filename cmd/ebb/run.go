@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -160,7 +161,7 @@ func (s *session) run(ctx context.Context, file string, f *runFlags) error {
 				return err
 			}
 		}
-		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, show reporter) (*engine.Result, error) {
+		return j.make(ctx, func(ctx context.Context, eng *engine.Engine, show view.Reporter) (*engine.Result, error) {
 			f := follower{runSession: &j, show: show, told: run.Entries}
 			return f.along(ctx, eng, opts)
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/tasks"
@@ -39,10 +40,10 @@ type runSession struct {
 
 // make drives the run until it rests, shows it, and returns an error that has the exit
 // status.
-func (j *runSession) make(ctx context.Context, drive func(context.Context, *engine.Engine, reporter) (*engine.Result, error)) error {
+func (j *runSession) make(ctx context.Context, drive func(context.Context, *engine.Engine, view.Reporter) (*engine.Result, error)) error {
 	j.session.drove = true
 	show := j.reporter()
-	stopShow := sync.OnceFunc(show.stop)
+	stopShow := sync.OnceFunc(show.Stop)
 	defer stopShow()
 	version, awaited, state := false, false, ""
 	heeding, cancel := context.WithCancel(ctx)
@@ -53,12 +54,12 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 		engine.WithLogger(j.session.logger()),
 		engine.WithObserver(func(ev engine.Event) {
 			if ev.Kind == engine.PlaceAwaited {
-				show.notice(placeAwaited(j.id, &ev))
+				show.Notice(placeAwaited(j.id, &ev))
 				return
 			}
 			if ev.Kind == engine.OthersAwaited {
 				if ev.Run == j.id && !awaited {
-					show.notice(fmt.Sprintf("waiting; ebb why %s says for whom", visible.Line(j.id)))
+					show.Notice(fmt.Sprintf("waiting; ebb why %s says for whom", visible.Line(j.id)))
 					awaited = true
 				}
 				return
@@ -75,7 +76,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 			if ev.Kind == engine.FlowChanged {
 				state = ev.To
 			}
-			show.happened(ev)
+			show.Happened(ev)
 		}))
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (j *runSession) make(ctx context.Context, drive func(context.Context, *engi
 	company.running.Wait()
 	if asked := done(); errors.Is(err, engine.ErrStopped) && asked { // it is to be suspended all the same, and now no process drives it
 		if run, held := j.hold(ctx); held {
-			show.happened(engine.Event{Run: j.id, Kind: engine.FlowChanged, From: state, To: run.State.String(), Time: run.Updated})
+			show.Happened(engine.Event{Run: j.id, Kind: engine.FlowChanged, From: state, To: run.State.String(), Time: run.Updated})
 			stopShow()
 			return j.rested(&run, show, fmt.Errorf("%w: run %q", engine.ErrSuspended, j.id))
 		}
@@ -113,7 +114,7 @@ func placeAwaited(own string, ev *engine.Event) string {
 	return text
 }
 
-func (j *runSession) reporter() reporter {
+func (j *runSession) reporter() view.Reporter {
 	if j.quiet {
 		return j.session.plainReporter()
 	}
@@ -125,9 +126,9 @@ func (j *runSession) reporter() reporter {
 }
 
 // rested reports how the run came to rest, and returns the error that has the exit status.
-func (j *runSession) rested(run *storage.Run, show reporter, err error) error {
+func (j *runSession) rested(run *storage.Run, show view.Reporter, err error) error {
 	status := j.aim.status(statusOf(err), run)
-	show.rested(run, status)
+	show.Rested(run, status)
 	if errors.Is(err, engine.ErrSuspended) {
 		j.session.noticeSuspended(run)
 	}
@@ -183,7 +184,7 @@ func (j *runSession) stopped(err error, version bool) error {
 // process drives the run, the first Ctrl-C ends the wait. The third is not heeded: it
 // ends the process there and then. When the process is to stop it calls stop. It
 // returns what ends the heeding, and tells whether the run was to be suspended.
-func (j *runSession) heed(ctx context.Context, stop func(), eng *engine.Engine, show reporter) (done func() (asked bool)) {
+func (j *runSession) heed(ctx context.Context, stop func(), eng *engine.Engine, show view.Reporter) (done func() (asked bool)) {
 	asked := false
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -200,7 +201,7 @@ func (j *runSession) heed(ctx context.Context, stop func(), eng *engine.Engine, 
 				}
 				asked = true
 				eng.Suspend()
-				show.notice("suspending: what runs may end; press Ctrl-C again to stop at once")
+				show.Notice("suspending: what runs may end; press Ctrl-C again to stop at once")
 			case <-quit:
 				return
 			}

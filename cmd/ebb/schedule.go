@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -178,7 +179,7 @@ type scheduleJSON struct {
 // showSchedule prints a schedule on a line.
 func (s *session) showSchedule(is *storage.Schedule) error {
 	if s.output == asJSON {
-		return newJSON(s.out).Encode(scheduleJSON{
+		return view.NewJSON(s.out).Encode(scheduleJSON{
 			ID: is.ID, When: is.Spec, Flow: is.Flow, Version: is.Version, Priority: is.Priority, Needs: is.Needs, Labels: is.Labels,
 			CatchUp: is.CatchUp, Paused: is.Paused, Next: is.Next, Last: is.Last,
 		})

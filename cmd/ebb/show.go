@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -42,7 +43,7 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	if err != nil {
 		return unreachable(err)
 	}
-	for _, line := range treeLines(t, time.Now(), s.page()) {
+	for _, line := range view.Tree(t, time.Now(), s.page()) {
 		fmt.Fprintln(s.out, line)
 	}
 	if t.Partial {
@@ -53,11 +54,11 @@ func (s *session) show(ctx context.Context, store storage.Store, id string) erro
 	}
 	for i := range messages {
 		if messages[i].Parked {
-			fmt.Fprintln(s.out, messageSentence(&messages[i], time.Now()))
+			fmt.Fprintln(s.out, view.Unsent(&messages[i], time.Now()))
 		}
 	}
 	if run.State.Ended() {
-		writeEnd(s.out, &run, s.page())
+		view.End(s.out, &run, s.page())
 		if run.Undo == storage.UndoFailed {
 			fmt.Fprintln(s.out, mendHint(id, t.StuckAt()))
 		}

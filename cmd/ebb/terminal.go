@@ -1,30 +1,31 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
-	"fmt"
 	"golang.org/x/term"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // reporter returns the one that fits where output goes to. t is what is known of
 // the run so far.
-func (s *session) reporter(t *inspect.Tree) reporter {
-	if f := s.out.terminal(); f != nil && s.output == asText {
-		return newPainter(s.out.screen(), func() (int, int) { return sizeOf(f) }, t, s.page().colour)
+func (s *session) reporter(t *inspect.Tree) view.Reporter {
+	if f := s.out.Terminal(); f != nil && s.output == asText {
+		return view.NewPainter(s.out.Screen(), func() (int, int) { return sizeOf(f) }, t, s.page().Colour)
 	}
 	return s.plainReporter()
 }
 
 // plainReporter returns the one for what is no terminal.
-func (s *session) plainReporter() reporter {
+func (s *session) plainReporter() view.Reporter {
 	if s.output == asJSON {
-		return &jsonReporter{out: newJSON(s.out), errs: s.err}
+		return view.NewObjects(s.out, s.err)
 	}
-	return &lineReporter{out: s.out, errs: s.err}
+	return view.NewLines(s.out, s.err)
 }
 
 // noticef tells the user something beside the output.
@@ -42,11 +43,11 @@ func sizeOf(f *os.File) (width, height int) {
 }
 
 // page returns how wide output may be, and whether it is coloured.
-func (s *session) page() page {
-	f := s.out.terminal()
+func (s *session) page() view.Page {
+	f := s.out.Terminal()
 	if f == nil {
-		return page{}
+		return view.Page{}
 	}
 	width, _ := sizeOf(f)
-	return page{width: width, colour: os.Getenv("NO_COLOR") == ""}
+	return view.Page{Width: width, Colour: os.Getenv("NO_COLOR") == ""}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/visible"
@@ -114,7 +115,7 @@ func (s *session) validate(files []string, f *validateFlags) error {
 		}
 	}
 	if s.output == asJSON {
-		err := newJSON(s.out).Encode(struct {
+		err := view.NewJSON(s.out).Encode(struct {
 			Result      string       `json:"result"`
 			Diagnostics []diagnostic `json:"diagnostics"`
 		}{verdict(legal), diagnostics})
@@ -142,14 +143,14 @@ func (s *session) report(src *definition.Source, problems asl.Problems) {
 		if p.File != src.File { // of a document that it has loaded
 			lines = nil
 		}
-		fmt.Fprint(s.out, s.page().diagnose(p, lines))
+		fmt.Fprint(s.out, s.page().Diagnose(p, lines))
 	}
 	name := src.File
 	if src.Machine != "" {
 		name += ": " + src.Machine
 	}
 	line := name + ": " + verdict(problems.Legal())
-	if counts := summary(problems); counts != "" {
+	if counts := view.Summary(problems); counts != "" {
 		line += " (" + counts + ")"
 	}
 	fmt.Fprintln(s.out, visible.Line(line))

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 )
 
 func (s *session) versionCommand() *cobra.Command {
@@ -24,7 +26,7 @@ func (s *session) versionCommand() *cobra.Command {
 				}
 			}
 			if s.output == asJSON {
-				return newJSON(s.out).Encode(map[string]string{
+				return view.NewJSON(s.out).Encode(map[string]string{
 					"version": version, "revision": revision, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
@@ -27,9 +28,9 @@ func (s *session) whyCommand() *cobra.Command {
 					return err
 				}
 				if s.output == asJSON {
-					return newJSON(s.out).Encode(w.Why(time.Now()))
+					return view.NewJSON(s.out).Encode(w.Why(time.Now()))
 				}
-				for _, sentence := range sentences(w, time.Now()) {
+				for _, sentence := range view.Why(w, time.Now()) {
 					if _, err := fmt.Fprintln(s.out, sentence); err != nil {
 						return err
 					}

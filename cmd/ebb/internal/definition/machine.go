@@ -1,9 +1,8 @@
 package definition
 
 import (
-	"iter"
-
 	"fmt"
+	"iter"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"

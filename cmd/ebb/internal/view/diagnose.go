@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -21,13 +21,13 @@ var severityLooks = map[asl.Severity]look{
 // shown is how much of a line is shown around a problem, in characters.
 const shown = 100
 
-// diagnose returns a problem as compilers show it: its place and text, and under
+// Diagnose returns a problem as compilers show it: its place and text, and under
 // it the line of the file with a mark.
 //
 //	trip.asl.json:12:17: error: state "Pay": Next "Shipp" is no state (did you mean "Ship"?) [MISSING_TRANSITION_TARGET]
 //	   12 |         "Next": "Shipp",
 //	      |                 ^~~~~~~
-func (p page) diagnose(problem asl.Problem, lines []string) string {
+func (p Page) Diagnose(problem asl.Problem, lines []string) string {
 	var b strings.Builder
 	l := severityLooks[problem.Severity]
 	at := fmt.Sprintf("%s:%d:%d: ", problem.File, problem.Line, problem.Column)
@@ -122,8 +122,8 @@ func tokenLength(text []rune) int {
 	return max(n, 1)
 }
 
-// summary returns how many problems of each kind there are, "" for none.
-func summary(problems asl.Problems) string {
+// Summary returns how many problems of each kind there are, "" for none.
+func Summary(problems asl.Problems) string {
 	count := map[asl.Severity]int{}
 	for _, p := range problems {
 		count[p.Severity]++

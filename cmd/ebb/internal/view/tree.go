@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -12,49 +12,6 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A look is how a state is shown.
-type look struct {
-	symbol string
-	colour string // parameters of the ANSI sequence
-}
-
-const (
-	red    = "31"
-	green  = "32"
-	yellow = "33"
-	blue   = "36"
-	dim    = "2"
-	bold   = "1"
-)
-
-var stepLooks = map[states.Task]look{
-	states.TaskPending:       {"·", dim},
-	states.TaskRunning:       {"▸", blue},
-	states.TaskSuccess:       {"✓", green},
-	states.TaskFailure:       {"✗", red},
-	states.TaskReverting:     {"↶", yellow},
-	states.TaskReverted:      {"↶", dim},
-	states.TaskRevertFailure: {"!", red},
-	states.TaskIgnore:        {"-", dim},
-	states.TaskRetrying:      {"↻", yellow},
-	states.TaskCancelled:     {"⊘", dim},
-}
-
-var flowLooks = map[states.Flow]look{
-	states.FlowSuccess:    {"✓", green},
-	states.FlowFailure:    {"✗", red},
-	states.FlowReverted:   {"↶", yellow},
-	states.FlowSuspending: {"‖", yellow},
-	states.FlowSuspended:  {"‖", yellow},
-}
-
-// A page is how wide lines may be, and whether they are coloured. The zero page
-// is plain and without limit.
-type page struct {
-	width  int
-	colour bool
-}
-
 // A row is a line of a tree, in columns.
 type row struct {
 	head   string // lines of the tree, symbol and name
@@ -64,8 +21,8 @@ type row struct {
 	detail string
 }
 
-// treeLines returns what a run looks like at a time. It depends on nothing else.
-func treeLines(t *inspect.Tree, now time.Time, p page) []string {
+// Tree returns what a run looks like at a time. It depends on nothing else.
+func Tree(t *inspect.Tree, now time.Time, p Page) []string {
 	var rows []row
 	rows = below(&t.Top, rows, "", now)
 	lines := append([]string{p.title(t, now)}, p.table(rows)...)
@@ -82,7 +39,7 @@ func treeLines(t *inspect.Tree, now time.Time, p page) []string {
 	return append(append(lines, p.color("undone, last first", dim)), p.table(rows)...)
 }
 
-func (p page) title(t *inspect.Tree, now time.Time) string {
+func (p Page) title(t *inspect.Tree, now time.Time) string {
 	l, ok := flowLooks[t.State]
 	if !ok {
 		l = look{"▸", blue}
@@ -94,9 +51,9 @@ func (p page) title(t *inspect.Tree, now time.Time) string {
 	}
 	took := ""
 	if !t.Began.IsZero() {
-		took = "  " + span(end.Sub(t.Began))
+		took = "  " + Span(end.Sub(t.Began))
 	}
-	return p.color(p.cut(text), bold) + p.color(t.State.String(), l.colour) + took
+	return p.color(p.Cut(text), bold) + p.color(t.State.String(), l.colour) + took
 }
 
 // rowsOf appends the rows of a step and all below it.
@@ -111,9 +68,9 @@ func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time
 	case s.Inner && s.State == states.TaskPending:
 		r.state = ""
 	case !s.Began.IsZero() && !s.Ended.IsZero():
-		r.took = span(s.Ended.Sub(s.Began))
+		r.took = Span(s.Ended.Sub(s.Began))
 	case !s.Began.IsZero() && s.State == states.TaskRunning && !s.Timer:
-		r.took = span(now.Sub(s.Began))
+		r.took = Span(now.Sub(s.Began))
 	}
 	return below(s, append(rows, r), indent+under, now)
 }
@@ -147,9 +104,9 @@ func detail(s *inspect.Step, now time.Time) string {
 	switch {
 	case s.Inner:
 	case s.State == states.TaskRevertFailure && s.UndoFail != nil:
-		parts = append(parts, cause(s.UndoFail))
+		parts = append(parts, Cause(s.UndoFail))
 	case s.Failure != nil:
-		parts = append(parts, cause(s.Failure))
+		parts = append(parts, Cause(s.Failure))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -163,7 +120,7 @@ func said(fraction float64, details atom.Value) []string {
 	if details != nil {
 		text := details.String()
 		_ = details.Decode(&text) // what is no text is shown as JSON
-		parts = append(parts, page{width: 60}.cut(visible.Line(text)))
+		parts = append(parts, Page{Width: 60}.Cut(visible.Line(text)))
 	}
 	return parts
 }
@@ -177,7 +134,7 @@ func undoRow(s *inspect.Step, now time.Time) row {
 		end = now
 	}
 	if !end.IsZero() && !s.Undoing.IsZero() {
-		r.took = span(end.Sub(s.Undoing))
+		r.took = Span(end.Sub(s.Undoing))
 	}
 	r.detail = strings.Join(undoDetail(s, now), "  ")
 	return r
@@ -203,22 +160,13 @@ func undoDetail(s *inspect.Step, now time.Time) []string {
 	default:
 	}
 	if s.UndoFail != nil {
-		parts = append(parts, cause(s.UndoFail))
+		parts = append(parts, Cause(s.UndoFail))
 	}
 	return parts
 }
 
-// cause returns a failure on one line.
-func cause(f *atom.Failure) string {
-	text := f.Code
-	if f.Message != "" {
-		text += ": " + f.Message
-	}
-	return visible.Line(text)
-}
-
 // table lays rows out in columns.
-func (p page) table(rows []row) []string {
+func (p Page) table(rows []row) []string {
 	var head, state, took int
 	for _, r := range rows {
 		head = max(head, utf8.RuneCountInString(r.head))
@@ -227,50 +175,7 @@ func (p page) table(rows []row) []string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
 		text := fmt.Sprintf("%-*s  %-*s  %*s  %s", head, r.head, state, r.state, took, r.took, r.detail)
-		lines[i] = p.color(p.cut(strings.TrimRight(text, " ")), r.look.colour)
+		lines[i] = p.color(p.Cut(strings.TrimRight(text, " ")), r.look.colour)
 	}
 	return lines
-}
-
-// cut shortens a line to the page's width.
-func (p page) cut(line string) string {
-	if p.width < 2 || utf8.RuneCountInString(line) < p.width {
-		return line
-	}
-	return string([]rune(line)[:p.width-2]) + "…"
-}
-
-func (p page) color(text, colour string) string {
-	if !p.colour || colour == "" || text == "" {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
-}
-
-// clock returns a time for people, who live in a time zone. JSON has UTC.
-func clock(t time.Time, layout string) string {
-	return t.Local().Format(layout) //nolint:gosmopolitan // the user's own zone is meant
-}
-
-// span returns a length of time for people.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	default:
-		return d.Round(time.Second).String()
-	}
-}
-
-// left returns the time until due in whole seconds, rounded up, so that a
-// countdown ends with 1.
-func left(due, now time.Time) string {
-	d := max(due.Sub(now), 0)
-	seconds := (d + time.Second - 1).Truncate(time.Second)
-	if seconds < time.Minute {
-		return fmt.Sprintf("%d s", int(seconds.Seconds()))
-	}
-	return seconds.String()
 }

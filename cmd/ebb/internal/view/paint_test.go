@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"bytes"
@@ -59,7 +59,7 @@ func TestPainter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newPainter(&out, func() (int, int) { return 30, 5 }, inspect.NewTree("trip", "one"), false)
+		p := NewPainter(&out, func() (int, int) { return 30, 5 }, inspect.NewTree("trip", "one"), false)
 		see := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
@@ -75,7 +75,7 @@ func TestPainter(t *testing.T) {
 			for _, f := range more {
 				f(&ev)
 			}
-			p.happened(ev)
+			p.Happened(ev)
 		}
 		due := func(ev *engine.Event) { ev.Timer, ev.Due = true, time.Now().Add(2*time.Second) }
 
@@ -86,14 +86,14 @@ func TestPainter(t *testing.T) {
 		happened("Pause", "RUNNING", due)
 		time.Sleep(1100 * time.Millisecond) // the countdown goes on by itself
 		see("▸ trip  one  RUNNING  1.0 s", "├ ✓ A      SUCCESS  0 ms", "└ ▸ Pause  RUNNING        1 …")
-		p.notice("suspending: this line is too long")
+		p.Notice("suspending: this line is too long")
 		see("▸ trip  one  RUNNING  1.1 s", "├ ✓ A      SUCCESS  0 ms", "└ ▸ Pause  RUNNING        1 …", "suspending: this line is too…")
 		// Of what is higher than the terminal its end is shown, until all is over.
 		happened("B", "RUNNING")
 		happened("C", "RUNNING")
 		see("├ ▸ Pause  RUNNING        1 …", "├ ▸ B      RUNNING  0 ms", "└ ▸ C      RUNNING  0 ms", "suspending: this line is too…")
 		happened("", "SUCCESS")
-		p.stop()
+		p.Stop()
 		see("✓ trip  one  SUCCESS  1.1 s", "├ ✓ A      SUCCESS  0 ms", "├ ▸ Pause  RUNNING        1 …", "├ ▸ B      RUNNING  0 ms", "└ ▸ C      RUNNING  0 ms")
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"encoding/xml"
@@ -37,8 +37,8 @@ const undoneTrip = `
 func TestReadmePicture(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, undoneTrip)
-	got := terminalPicture("$ ebb show trip-1", treeLines(tr, now, page{width: 100, colour: true}))
-	file := filepath.Join("..", "..", "docs", "images", "undone-run.svg")
+	got := terminalPicture("$ ebb show trip-1", Tree(tr, now, Page{Width: 100, Colour: true}))
+	file := filepath.Join("..", "..", "..", "..", "docs", "images", "undone-run.svg")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"errors"
@@ -16,84 +16,84 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// An output is the one way to standard output, and another one that to standard error. It does two things for all
+// An Output is the one way to standard output, and another one that to standard error. It does two things for all
 // commands: no character that a reader cannot see leaves it, whatever a caller wrote, and it keeps the first error of a
 // write, so that the exit status can say that output was lost.
 //
 // Text keeps its line breaks: a caller that writes text from outside calls [visible.Line] first. JSON keeps its value.
-type output struct {
-	to     io.Writer
-	json   func() bool
-	masked bool // errors and logs go there: also what a library says of a URL is masked
+type Output struct {
+	To     io.Writer
+	JSON   func() bool
+	Masked bool // errors and logs go there: also what a library says of a URL is masked
 
 	mu   sync.Mutex
 	lost error // of the first write that failed; nothing is written after it
 }
 
-// An outputError says that output cannot be written.
-type outputError struct{ err error }
+// An OutputError says that output cannot be written.
+type OutputError struct{ err error }
 
 // Error names the reason.
-func (e *outputError) Error() string { return "output cannot be written: " + e.err.Error() }
+func (e *OutputError) Error() string { return "output cannot be written: " + e.err.Error() }
 
 // Unwrap returns the error of the write.
-func (e *outputError) Unwrap() error { return e.err }
+func (e *OutputError) Unwrap() error { return e.err }
 
-// closedByReader reports whether the reader of a pipe has closed it, as head does: it has what it wanted.
-func (e *outputError) closedByReader() bool { return errors.Is(e.err, syscall.EPIPE) }
+// ClosedByReader reports whether the reader of a pipe has closed it, as head does: it has what it wanted.
+func (e *OutputError) ClosedByReader() bool { return errors.Is(e.err, syscall.EPIPE) }
 
 // Write implements [io.Writer]. Each call has whole characters. After a failure it returns the same error and writes nothing.
-func (o *output) Write(text []byte) (int, error) {
+func (o *Output) Write(text []byte) (int, error) {
 	shown := visible.Lines
 	switch {
-	case o.masked:
+	case o.Masked:
 		shown = func(text string) string { return visible.Lines(redact.Text(text)) }
-	case o.json():
+	case o.JSON():
 		shown = visible.JSON
-	case o.terminal() != nil:
+	case o.Terminal() != nil:
 		shown = visibleInColour
 	}
 	return len(text), o.write(shown(string(text)))
 }
 
-func (o *output) write(text string) error {
+func (o *Output) write(text string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.lost != nil {
 		return o.lost
 	}
-	if _, err := io.WriteString(o.to, text); err != nil {
-		o.lost = &outputError{err}
+	if _, err := io.WriteString(o.To, text); err != nil {
+		o.lost = &OutputError{err}
 	}
 	return o.lost
 }
 
-// failure returns the error of the first write that failed; nil when nothing was lost.
-func (o *output) failure() *outputError {
+// Failure returns the error of the first write that failed; nil when nothing was lost.
+func (o *Output) Failure() *OutputError {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	lost, _ := errors.AsType[*outputError](o.lost)
+	lost, _ := errors.AsType[*OutputError](o.lost)
 	return lost
 }
 
-// screen writes as it is told to, for who moves the cursor of a terminal and calls [visible.Line] for all else.
-func (o *output) screen() io.Writer { return writerFunc(o.write) }
+// Screen writes as it is told to, for who moves the cursor of a terminal and calls [visible.Line] for all else.
+func (o *Output) Screen() io.Writer { return writerFunc(o.write) }
 
 type writerFunc func(text string) error
 
 // Write implements [io.Writer].
 func (f writerFunc) Write(text []byte) (int, error) { return len(text), f(string(text)) }
 
-// terminal returns the terminal that output goes to, nil when it goes elsewhere or to one that can only append.
-func (o *output) terminal() *os.File {
-	f, ok := o.to.(*os.File)
+// Terminal returns the terminal that output goes to, nil when it goes elsewhere or to one that can only append.
+func (o *Output) Terminal() *os.File {
+	f, ok := o.To.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	return f
 }
 
-// ownColours finds the sequences by which [page.paint] colours text, and no others.
+// ownColours finds the sequences by which [Page.color] colours text, and no others.
 var ownColours = regexp.MustCompile("\x1b\\[(?:" + red + "|" + green + "|" + yellow + "|" + blue + "|" + dim + "|" + bold + "|0)m")
 
 // visibleInColour is [visible.Lines] for text that was painted.
@@ -108,15 +108,15 @@ func visibleInColour(text string) string {
 	return shown.String()
 }
 
-// oneLine is the way of log lines: each write is one line, whatever is in it.
-type oneLine struct{ to io.Writer }
+// OneLine is the way of log lines: each write is one line, whatever is in it.
+type OneLine struct{ To io.Writer }
 
 // Write implements [io.Writer].
-func (l oneLine) Write(text []byte) (int, error) {
+func (l OneLine) Write(text []byte) (int, error) {
 	if n := len(text); n > 0 && text[n-1] == '\n' {
-		_, err := fmt.Fprintln(l.to, visible.Line(string(text[:n-1])))
+		_, err := fmt.Fprintln(l.To, visible.Line(string(text[:n-1])))
 		return n, err
 	}
-	_, err := fmt.Fprintln(l.to, visible.Line(string(text)))
+	_, err := fmt.Fprintln(l.To, visible.Line(string(text)))
 	return len(text), err
 }

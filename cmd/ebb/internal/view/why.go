@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// sentences tells a standing to people. It depends on nothing but the time.
-func sentences(w *inspect.Diagnosis, now time.Time) []string {
+// Why tells people why a run is in its present state. It depends on nothing but the time.
+func Why(w *inspect.Diagnosis, now time.Time) []string {
 	list := []string{stands(w)}
 	waits := w.Waits()
 	list = append(list, suspicion(w, now)...)
@@ -25,7 +25,7 @@ func sentences(w *inspect.Diagnosis, now time.Time) []string {
 		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s", w.More, visible.Line(w.Run.ID)))
 	}
 	for i := range w.Sends {
-		list = append(list, messageSentence(&w.Sends[i], now))
+		list = append(list, Unsent(&w.Sends[i], now))
 	}
 	return append(list, advice(w, waits)...)
 }
@@ -84,7 +84,7 @@ func stands(w *inspect.Diagnosis) string {
 		text += ", its time being up"
 	}
 	if run.Failure != nil && run.Outcome != storage.Unfinished {
-		text += " (" + cause(run.Failure) + ")"
+		text += " (" + Cause(run.Failure) + ")"
 	}
 	switch {
 	case w.Alive():
@@ -206,21 +206,21 @@ func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" since %s (%s)", clock(t, whyTime), span(now.Sub(t)))
+	return fmt.Sprintf(" since %s (%s)", Clock(t, whyTime), Span(now.Sub(t)))
 }
 
 func until(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(", until %s (%s left)", clock(t, whyTime), left(t, now))
+	return fmt.Sprintf(", until %s (%s left)", Clock(t, whyTime), left(t, now))
 }
 
 func at(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" at %s (in %s)", clock(t, whyTime), left(t, now))
+	return fmt.Sprintf(" at %s (in %s)", Clock(t, whyTime), left(t, now))
 }
 
 func after(one *inspect.Wait) string {
@@ -246,16 +246,16 @@ func suspicion(w *inspect.Diagnosis, now time.Time) []string {
 	case run.State.Ended() || !run.Suspect(now):
 		return nil
 	case s.Trial&storage.OnTrial != 0:
-		return []string{fmt.Sprintf("It is on trial, as %s.", deaths(run))}
+		return []string{fmt.Sprintf("It is on trial, as %s.", Deaths(run))}
 	case s.Trial&storage.Accused != 0:
-		return []string{fmt.Sprintf("It is tried alone when it is driven next, as %s.", deaths(run))}
+		return []string{fmt.Sprintf("It is tried alone when it is driven next, as %s.", Deaths(run))}
 	default:
-		return []string{fmt.Sprintf("It is tried when it is driven next, as %s.", deaths(run))}
+		return []string{fmt.Sprintf("It is tried when it is driven next, as %s.", Deaths(run))}
 	}
 }
 
-// deaths says who died with a run.
-func deaths(run *storage.Run) string {
+// Deaths says who died with a run.
+func Deaths(run *storage.Run) string {
 	s := &run.Suspicion
 	return fmt.Sprintf("%d processes died that drove it, the last of them (%s) before %s",
 		run.Lost, s.By, s.Died.UTC().Format(time.RFC3339))

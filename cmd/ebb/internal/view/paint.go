@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -30,7 +30,8 @@ type painter struct {
 // tick is how often clocks and countdowns are brought up to date.
 const tick = 200 * time.Millisecond
 
-func newPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, colour bool) *painter {
+// NewPainter returns a reporter that draws a tree, and draws it anew when something happens.
+func NewPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, colour bool) Reporter {
 	p := &painter{out: out, size: size, tree: t, colour: colour, quit: make(chan struct{})}
 	p.gone.Go(func() {
 		ticker := time.NewTicker(tick)
@@ -49,7 +50,8 @@ func newPainter(out io.Writer, size func() (width, height int), t *inspect.Tree,
 	return p
 }
 
-func (p *painter) happened(ev engine.Event) {
+// Happened implements [Reporter].
+func (p *painter) Happened(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c, ok := inspect.Observed(ev); ok {
@@ -62,9 +64,9 @@ func (p *painter) happened(ev engine.Event) {
 // the end is shown, which is where things happen.
 func (p *painter) draw() {
 	width, height := p.size()
-	lines := treeLines(p.tree, time.Now(), page{width: width, colour: p.colour})
+	lines := Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour})
 	if p.below != "" {
-		lines = append(lines, page{width: width}.cut(p.below))
+		lines = append(lines, Page{Width: width}.Cut(p.below))
 	}
 	if most := max(height-1, 1); len(lines) > most {
 		lines = lines[len(lines)-most:]
@@ -72,7 +74,8 @@ func (p *painter) draw() {
 	p.replace(lines)
 }
 
-func (p *painter) notice(text string) {
+// Notice implements [Reporter].
+func (p *painter) Notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.below = visible.Line(text)
@@ -92,17 +95,18 @@ func (p *painter) replace(lines []string) {
 	p.drawn = len(lines)
 }
 
-// stop ends the drawing and leaves what is on the screen.
-func (p *painter) stop() {
+// Stop ends the drawing and leaves what is on the screen.
+func (p *painter) Stop() {
 	close(p.quit)
 	p.gone.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	// All of it now: nothing is drawn over it any more.
 	width, _ := p.size()
-	p.replace(treeLines(p.tree, time.Now(), page{width: width, colour: p.colour}))
+	p.replace(Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour}))
 }
 
-func (p *painter) rested(run *storage.Run, _ int) {
-	writeEnd(p.out, run, page{colour: p.colour})
+// Rested implements [Reporter].
+func (p *painter) Rested(run *storage.Run, _ int) {
+	End(p.out, run, Page{Colour: p.colour})
 }

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"encoding/json"
@@ -110,7 +110,7 @@ func TestWhy(t *testing.T) {
 				Tokens: map[string]*storage.Token{},
 			}
 			arrange(w)
-			text := strings.Join(sentences(w, start), "\n")
+			text := strings.Join(Why(w, start), "\n")
 			machine, err := json.MarshalIndent(w.Why(start), "", "  ")
 			if err != nil {
 				t.Fatal(err)

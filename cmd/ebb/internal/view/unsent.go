@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// messageSentence says how a message stands, and how it is sent again if it is parked.
-func messageSentence(m *inspect.Unsent, now time.Time) string {
+// Unsent says how a message stands, and how it is sent again if it is parked.
+func Unsent(m *inspect.Unsent, now time.Time) string {
 	to := ""
 	if m.Target != "" {
 		to = " to " + visible.Line(redact.URL(m.Target))

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"strings"
@@ -36,11 +36,11 @@ func TestDiagnose(t *testing.T) {
 		{asl.Problem{Severity: asl.Error, Code: "C", File: "f", Line: 4, Column: 99, Message: "m"}, "f:4:99: error: m [C]\n    4 | key: plain text\n      |                ^\n"},
 		{asl.Problem{Severity: asl.Error, Code: "C", File: "f", Line: 9, Column: 1, Message: "m"}, "f:9:1: error: m [C]\n"},
 	} {
-		if got := (page{}).diagnose(c.problem, lines); got != c.want {
+		if got := (Page{}).Diagnose(c.problem, lines); got != c.want {
 			t.Errorf("got\n%swant\n%s", got, c.want)
 		}
 	}
-	got := page{colour: true}.diagnose(asl.Problem{Severity: asl.Error, Code: "C", File: "f", Line: 4, Column: 1, Message: "m"}, lines)
+	got := Page{Colour: true}.Diagnose(asl.Problem{Severity: asl.Error, Code: "C", File: "f", Line: 4, Column: 1, Message: "m"}, lines)
 	if want := "\x1b[1mf:4:1: \x1b[0m\x1b[31merror:\x1b[0m m \x1b[2m[C]\x1b[0m\n    4 | key: plain text\n      | \x1b[31m^~~\x1b[0m\n"; got != want {
 		t.Errorf("in colours: %q, want %q", got, want)
 	}

@@ -1,6 +1,7 @@
-package main
+package view
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden compares a text with a file, or rewrites the file with -update.
 func golden(t *testing.T, name, got string) {
@@ -213,7 +216,7 @@ func TestTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tr, now := told(t, story)
-			golden(t, strings.ReplaceAll(name, " ", "-")+".txt", strings.Join(treeLines(tr, now, page{}), "\n")+"\n")
+			golden(t, strings.ReplaceAll(name, " ", "-")+".txt", strings.Join(Tree(tr, now, Page{}), "\n")+"\n")
 		})
 	}
 }
@@ -221,7 +224,7 @@ func TestTree(t *testing.T) {
 func TestTreeInColour(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, stories["undone"])
-	got := strings.Join(treeLines(tr, now, page{width: 36, colour: true}), "\n") + "\n"
+	got := strings.Join(Tree(tr, now, Page{Width: 36, Colour: true}), "\n") + "\n"
 	golden(t, "colour.txt", strings.ReplaceAll(got, "\x1b", "ESC"))
 }
 
@@ -242,7 +245,7 @@ func TestManyUndone(t *testing.T) {
 		}
 		apply(path, "REVERTING", end)
 	}
-	text := strings.Join(treeLines(tr, start, page{}), "\n")
+	text := strings.Join(Tree(tr, start, Page{}), "\n")
 	for _, want := range []string{
 		"✗ Broken", "↶ Pay#0 ", fmt.Sprintf("! Pay#%d ", n/2), fmt.Sprintf("↶ Pay#%d ", n-1), fmt.Sprintf("%d more (ebb history trip-1)", n-inspect.KeptUndone),
 	} {
@@ -257,7 +260,7 @@ func TestSpans(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0 ms", 0: "0 ms", 999 * time.Millisecond: "999 ms", 2140 * time.Millisecond: "2.1 s", 61 * time.Second: "1m1s",
 	} {
-		if got := span(d); got != want {
+		if got := Span(d); got != want {
 			t.Errorf("span(%v) = %s; want %s", d, got, want)
 		}
 	}

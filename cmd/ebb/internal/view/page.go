@@ -1,0 +1,106 @@
+package view
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+)
+
+// A look is how a state is shown.
+type look struct {
+	symbol string
+	colour string // parameters of the ANSI sequence
+}
+
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	blue   = "36"
+	dim    = "2"
+	bold   = "1"
+)
+
+var stepLooks = map[states.Task]look{
+	states.TaskPending:       {"·", dim},
+	states.TaskRunning:       {"▸", blue},
+	states.TaskSuccess:       {"✓", green},
+	states.TaskFailure:       {"✗", red},
+	states.TaskReverting:     {"↶", yellow},
+	states.TaskReverted:      {"↶", dim},
+	states.TaskRevertFailure: {"!", red},
+	states.TaskIgnore:        {"-", dim},
+	states.TaskRetrying:      {"↻", yellow},
+	states.TaskCancelled:     {"⊘", dim},
+}
+
+var flowLooks = map[states.Flow]look{
+	states.FlowSuccess:    {"✓", green},
+	states.FlowFailure:    {"✗", red},
+	states.FlowReverted:   {"↶", yellow},
+	states.FlowSuspending: {"‖", yellow},
+	states.FlowSuspended:  {"‖", yellow},
+}
+
+// A Page is how wide lines may be, and whether they are coloured. The zero page
+// is plain and without limit.
+type Page struct {
+	Width  int
+	Colour bool
+}
+
+// Cut shortens a line to the page's width.
+func (p Page) Cut(line string) string {
+	if p.Width < 2 || utf8.RuneCountInString(line) < p.Width {
+		return line
+	}
+	return string([]rune(line)[:p.Width-2]) + "…"
+}
+
+func (p Page) color(text, colour string) string {
+	if !p.Colour || colour == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// Cause returns a failure on one line.
+func Cause(f *atom.Failure) string {
+	text := f.Code
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return visible.Line(text)
+}
+
+// Clock returns a time for people, who live in a time zone. JSON has UTC.
+func Clock(t time.Time, layout string) string {
+	return t.Local().Format(layout) //nolint:gosmopolitan // the user's own zone is meant
+}
+
+// Span returns a length of time for people.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// left returns the time until due in whole seconds, rounded up, so that a
+// countdown ends with 1.
+func left(due, now time.Time) string {
+	d := max(due.Sub(now), 0)
+	seconds := (d + time.Second - 1).Truncate(time.Second)
+	if seconds < time.Minute {
+		return fmt.Sprintf("%d s", int(seconds.Seconds()))
+	}
+	return seconds.String()
+}
