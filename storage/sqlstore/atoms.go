@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 // Of the atoms that are not in the row of their run, see recent, live ones are in
@@ -25,23 +26,18 @@ UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path > ?2 ORDER BY
 UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path = ?2`
 )
 
-type atomRow struct {
-	Path   string
-	Record []byte
-}
-
 // writeAtoms writes records into the tables, and reports in which there may be
 // some now. A record that changes its table is not looked for where there are
 // none.
-func writeAtoms(ctx context.Context, w *session, n int64, atoms []recentAtom, has parts) (parts, error) {
+func writeAtoms(ctx context.Context, w *session, n int64, atoms []inline.Atom, has parts) (parts, error) {
 	for i := range atoms {
 		a := &atoms[i]
 		upsert, remove, in, other := upsertSettled, deleteLive, hasSettled, hasAtoms
-		if a.isLive() {
+		if a.IsLive() {
 			upsert, remove, in, other = upsertLive, deleteSettled, hasAtoms, hasSettled
 		}
-		path := string(a.path)
-		if err := w.post(ctx, nil, upsert, n, path, a.record); err != nil {
+		path := string(a.Path)
+		if err := w.post(ctx, nil, upsert, n, path, a.Record); err != nil {
 			return has, err
 		}
 		if has&other != 0 {
@@ -89,8 +85,8 @@ func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, er
 
 // listAtoms returns the atoms that a query selects. Those in the tables are left out when
 // there are none.
-func listAtoms(ctx context.Context, s *session, n int64, row inlineRecords, tables bool, q storage.AtomQuery) ([]storage.Atom, error) {
-	newest, err := row.byPath()
+func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tables bool, q storage.AtomQuery) ([]storage.Atom, error) {
+	newest, err := row.ByPath()
 	if err != nil {
 		return nil, err
 	}
@@ -102,18 +98,18 @@ func listAtoms(ctx context.Context, s *session, n int64, row inlineRecords, tabl
 	if limit > 0 {
 		limit += len(newest) // the row may hold newer records of so many
 	}
-	var rows []atomRow
+	var rows []inline.Row
 	if tables {
 		if err := s.all(ctx, &rows, query, n, q.After, limitOr(limit)); err != nil {
 			return nil, err
 		}
 	}
-	rows = over(rows, newest, func(path string, a *recentAtom) bool { return path > q.After && (!q.Live || a.isLive()) })
+	rows = inline.Over(rows, newest, func(path string, a *inline.Atom) bool { return path > q.After && (!q.Live || a.IsLive()) })
 	return decodeAtoms(ctx, s, n, rows, q.Limit)
 }
 
 // decodeAtoms reads as many of the rows as there is space for, up to limit; 0 is all.
-func decodeAtoms(ctx context.Context, s *session, n int64, rows []atomRow, limit int) ([]storage.Atom, error) {
+func decodeAtoms(ctx context.Context, s *session, n int64, rows []inline.Row, limit int) ([]storage.Atom, error) {
 	payload, space := payloadsOf(ctx, s, n), codec.NewSpace(limit)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
@@ -168,17 +164,17 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 	if err != nil {
 		return nil, err
 	}
-	newest, err := inlineRecords(row.Recent).byPath()
+	newest, err := inline.Records(row.Recent).ByPath()
 	if err != nil {
 		return nil, err
 	}
-	var rows []atomRow
+	var rows []inline.Row
 	for _, path := range paths {
 		if a, there := newest[path]; there {
-			rows = append(rows, atomRow{path, a.record})
+			rows = append(rows, inline.Row{Path: path, Record: a.Record})
 			continue
 		}
-		var older []atomRow
+		var older []inline.Row
 		if err := r.all(ctx, &older, selectAtom, n, path); err != nil {
 			return nil, err
 		}
@@ -205,4 +201,15 @@ func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, er
 
 func noAtom(run, path string) error {
 	return fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
+}
+
+// writeFlush writes what leaves the row, and reports in which tables there may be
+// atoms now.
+func writeFlush(ctx context.Context, w *session, t *inline.Flush, n int64, has parts) (parts, error) {
+	if len(t.History) > 0 {
+		if err := w.post(ctx, nil, insertHistory, n, t.First, t.History); err != nil {
+			return has, err
+		}
+	}
+	return writeAtoms(ctx, w, n, t.Atoms, has)
 }

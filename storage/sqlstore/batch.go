@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 )
 
 // A batch is writes that share a transaction. One that fails takes no other with it.
@@ -33,7 +34,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 		return nil
 	}
 	batch, spoilt, err := w.transact(ctx, s, batch)
-	if errors.Is(err, errNoTurn) {
+	if errors.Is(err, turns.ErrNoTurn) {
 		batch[0].err = err
 		return batch[1:]
 	}
@@ -90,11 +91,11 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 	if err := w.mend(ctx, s); err != nil {
 		return all, false, err
 	}
-	if err := w.turns.enter(all[0].done); err != nil {
+	if err := w.turns.Enter(all[0].done); err != nil {
 		return all, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
 	}
 	defer func() {
-		wanted, left := w.turns.leave()
+		wanted, left := w.turns.Leave()
 		if left != nil && err == nil {
 			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
 		}
@@ -102,8 +103,8 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 	}()
 	if err := w.begin(ctx, s); err != nil {
 		err = failed(w.place, "begin", err)
-		if t, is := w.turns.(*writeQueue); is && busy(err) {
-			err = fmt.Errorf("%w: %s", err, t.way)
+		if t, is := w.turns.(*turns.Queue); is && busy(err) {
+			err = fmt.Errorf("%w: %v", err, t)
 		}
 		return all, false, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 // claims remembers of each claim that this store handed out what spares its
@@ -32,7 +33,7 @@ type claimed struct {
 	bucket int64  // 0 when no limit counts it
 	rest   ending // what the row says
 	has    parts  // in which tables there may be atoms
-	recent inlineRecords
+	recent inline.Records
 }
 
 func claimedOf(row *runRow) *claimed {
@@ -169,7 +170,7 @@ func (s *Store) takeOver(ctx context.Context, run string, limited bool, trial st
 // ahead reports whether an owner was last seen at a time that the server's clock has
 // not come to: the clock was set back since.
 func (s *Store) ahead(o *storage.Owner) bool {
-	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.leaseRenewer.watch.now())
+	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.leaseRenewer.watch.Now())
 }
 
 func (s *Store) begin(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 // ending is the part of a run's row that few commits change. It is written only
@@ -90,7 +91,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 			case cp.Head.Release, c.before, c.limited != nil:
 				s.claims.drop(claim.ID)
 			default:
-				s.claims.put(claim.ID, &claimed{n: c.n, bucket: c.bucket, rest: c.rest, has: c.has, recent: c.turn.row})
+				s.claims.put(claim.ID, &claimed{n: c.n, bucket: c.bucket, rest: c.rest, has: c.has, recent: c.turn.Row})
 			}
 		},
 		arrivals: arrivalsFor(cp),
@@ -130,7 +131,7 @@ type commit struct {
 	n      int64 // the run's number
 	bucket int64 // 0 when no limit counts it
 	has    parts // in which tables there may be atoms
-	turn   flush
+	turn   inline.Flush
 
 	before     bool                  // it was committed before
 	freesPlace bool                  // the commit releases a run that limits count
@@ -158,7 +159,7 @@ func (c *commit) look(ctx context.Context, w *session) error {
 	c.n, c.bucket, c.has = newest.n, newest.bucket, newest.has
 	c.freesPlace = c.bucket != 0 && c.cp.Head.Release
 	var err error
-	c.turn, err = newest.recent.turn(&w.scratch, c.cp)
+	c.turn, err = newest.recent.Turn(&w.scratch, c.cp)
 	return err
 }
 
@@ -192,7 +193,7 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 			return err
 		}
 	}
-	if c.turn, err = inlineRecords(nil).turn(&w.scratch, c.cp); err != nil {
+	if c.turn, err = inline.Records(nil).Turn(&w.scratch, c.cp); err != nil {
 		return err
 	}
 	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
@@ -219,11 +220,11 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 
 // writeContents writes all of a checkpoint but the run's row. It reports in which
 // tables there may be atoms now.
-func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *flush, has parts) (parts, error) {
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *inline.Flush, has parts) (parts, error) {
 	for _, write := range [...]func() error{
 		func() error { return writeOrigin(ctx, w, n, cp) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
-		func() (err error) { has, err = t.write(ctx, w, n, has); return err },
+		func() (err error) { has, err = writeFlush(ctx, w, t, n, has); return err },
 		func() error { return forgetAtoms(ctx, w, n, cp.Forget, has) },
 		func() error { return writeUndo(ctx, w, n, cp) },
 		func() error { return writeTimers(ctx, w, n, cp.Timers) },

@@ -46,7 +46,7 @@ func Hear(ctx context.Context, dsn string, patience time.Duration) error {
 }
 
 // ServerNow is the server's time as far as the store knows it.
-func (s *Store) ServerNow() time.Time { return s.leaseRenewer.watch.now() }
+func (s *Store) ServerNow() time.Time { return s.leaseRenewer.watch.Now() }
 
 // Die lets what the store owns be a dead process's.
 func Die(ctx context.Context, s *Store) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 // A checkpoint writes its run's row once, whatever changes in it. The statements
@@ -94,7 +95,7 @@ func (c *commit) row(args []any) []any {
 		memory = c.claim.New.Memory
 	}
 	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(c.cp.Push)-c.cp.Pop,
-		h.Time.UnixMicro(), []byte(memory), []byte(c.turn.row))
+		h.Time.UnixMicro(), []byte(memory), []byte(c.turn.Row))
 	return append(c.rest.args(args), c.taken()...)
 }
 
@@ -107,7 +108,7 @@ func (c *commit) taken() []any {
 }
 
 // countArgs are the arguments of countRun, with capacity for those of the other parts.
-func countArgs(w *session, cp *storage.Checkpoint, newest inlineRecords) []any {
+func countArgs(w *session, cp *storage.Checkpoint, newest inline.Records) []any {
 	h := &cp.Head
 	return append(w.emptyArgs(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
 		h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
@@ -138,7 +139,7 @@ func counted(cp *storage.Checkpoint) []any {
 
 // begin takes the run over, or lets it be nobody's still, and writes its row.
 func (c *commit) begin(ctx context.Context, w *session) error {
-	args := append(c.rest.args(countArgs(w, c.cp, c.turn.row)), c.taken()...)
+	args := append(c.rest.args(countArgs(w, c.cp, c.turn.Row)), c.taken()...)
 	args = append(args, c.n, c.claim.Fence-1, c.claim.Wakeups, c.cp.Head.Seq)
 	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
 }
@@ -146,7 +147,7 @@ func (c *commit) begin(ctx context.Context, w *session) error {
 // writeHead writes the row of a run that is owned.
 func (c *commit) writeHead(ctx context.Context, w *session) error {
 	h := &c.cp.Head
-	query, args := guardRun, countArgs(w, c.cp, c.turn.row)
+	query, args := guardRun, countArgs(w, c.cp, c.turn.Row)
 	if c.known == nil || h.Release || !c.rest.same(c.known.rest) {
 		query, args = turnRun, c.rest.args(args)
 	}
@@ -168,11 +169,11 @@ func passed(rows int64) error {
 // writeStep writes the checkpoint of a Step, which was judged.
 func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
 	rest := endingOf(&cp.Head)
-	turn, err := inlineRecords(row.Recent).turn(&w.scratch, cp)
+	turn, err := inline.Records(row.Recent).Turn(&w.scratch, cp)
 	if err != nil {
 		return err
 	}
-	args := rest.args(countArgs(w, cp, turn.row))
+	args := rest.args(countArgs(w, cp, turn.Row))
 	if err := w.post(ctx, nil, stepRun, append(args, micros(cp.Head.Due), row.N)...); err != nil {
 		return err
 	}

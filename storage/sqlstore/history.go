@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 const (
@@ -31,7 +32,7 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if err != nil {
 			return err
 		}
-		count, lines, _, err := inlineRecords(row.Recent).history()
+		count, lines, _, err := inline.Records(row.Recent).History()
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
 )
 
 const (
@@ -61,7 +62,7 @@ type leaseRenewer struct {
 	stop    chan struct{}
 	done    sync.WaitGroup
 
-	watch     leaseWatch
+	watch     liveness.Watch
 	log       hclog.Logger
 	arrivals  arrivalTracker
 	evictions *atomic.Int64 // how often the owner was taken for dead
@@ -97,7 +98,7 @@ func newLeaseRenewer(ctx context.Context, s *Store) (*leaseRenewer, error) {
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
 	k := &leaseRenewer{server: s.server, owner: &owner, lease: s.lease, notifier: s.notifier, evictions: &s.evictions, log: s.log, stop: make(chan struct{})}
-	k.watch.lease = s.lease
+	k.watch.Lease = s.lease
 	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if _, err := w.exec(ctx, keepOwner, k.ownerArgs()...); err != nil {
 			return err
@@ -334,7 +335,7 @@ func (k *leaseRenewer) renew(ctx context.Context, conn *pgx.Conn) error {
 
 // compare compares the server's time with what was expected of it.
 func (k *leaseRenewer) compare(asked, answered time.Time, micros int64) {
-	if step := k.watch.tells(asked, answered, micros); step != 0 {
+	if step := k.watch.Tells(asked, answered, micros); step != 0 {
 		k.log.Warn("the clock of the database was set: nobody is taken for dead by it until a lease has passed", "database", k.server.place,
 			"by", step.Round(time.Millisecond), "lease", k.lease)
 	}
@@ -375,7 +376,7 @@ func (r *ownerRow) gone() bool {
 // asked for and answered at these times. One that has resigned has a lease of zero.
 func (k *leaseRenewer) holds(r *ownerRow, asked, answered time.Time) bool {
 	k.compare(asked, answered, r.Clock)
-	silent := k.watch.silent(r, asked, answered)
+	silent := k.watch.Silent(r.kept(), asked, answered)
 	switch {
 	case r.Lease <= 0 || r.gone():
 		return false
@@ -384,7 +385,7 @@ func (k *leaseRenewer) holds(r *ownerRow, asked, answered time.Time) bool {
 	case silent: // whatever the server's clock says
 		return false
 	default:
-		return r.Leased || k.watch.set(r)
+		return r.Leased || k.watch.Set(r.kept())
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 func newTestLeaseRenewer() *leaseRenewer {
 	k := &leaseRenewer{lease: 10 * time.Second, log: hclog.NewNullLogger(), server: &server{}}
-	k.watch.lease = k.lease
+	k.watch.Lease = k.lease
 	return k
 }
 

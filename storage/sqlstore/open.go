@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 )
 
 // A Store keeps runs in a SQLite database. It is safe for use by many
@@ -33,7 +34,7 @@ type Store struct {
 	lease        time.Duration
 	owner        storage.Owner
 	lock         *filelock.Lock // the owner's
-	turns        *writeQueue
+	turns        *turns.Queue
 	files        *site    // what the file and those beside it were when they were opened; nil until then, and on a server
 	db           *sqlx.DB // for writing
 	writer       *writer
@@ -261,7 +262,7 @@ func (s *Store) openGates() error {
 	}
 	like, err := s.likeness()
 	if err == nil {
-		s.turns, err = newWriteQueue(&obstacle{s.file, s.log}, like)
+		s.turns, err = turns.Open(s.file, s.log, like)
 	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
@@ -282,11 +283,11 @@ func (s *Store) trust() error {
 
 // inTurn calls f when this process has the turn to write.
 func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
-	if err := s.turns.enter(ctx.Done()); err != nil {
+	if err := s.turns.Enter(ctx.Done()); err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	defer func() {
-		_, left := s.turns.leave()
+		_, left := s.turns.Leave()
 		err = errors.Join(err, left)
 	}()
 	return f()
@@ -348,7 +349,7 @@ func (s *Store) release(ctx context.Context) error {
 		errs = append(errs, s.lock.Remove())
 	}
 	if s.turns != nil {
-		errs = append(errs, s.turns.close())
+		errs = append(errs, s.turns.Close())
 	}
 	if s.server != nil {
 		_ = s.server.db.Close()

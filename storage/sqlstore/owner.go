@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
 )
 
 // An owner is alive as long as the kernel says so: it holds the lock of a file
@@ -123,6 +124,11 @@ type ownerRow struct {
 
 func (r *ownerRow) owner() storage.Owner {
 	return storage.Owner{ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time()}
+}
+
+// kept returns the lease of an owner on a server.
+func (r *ownerRow) kept() liveness.Lease {
+	return liveness.Lease{Owner: r.ID, Until: r.Lease, Seen: r.Seen.Int64}
 }
 
 const (

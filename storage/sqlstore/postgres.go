@@ -179,5 +179,5 @@ func (s *server) users(insert string) string {
 // noTurn is the gate of a database that has many writers.
 type noTurn struct{}
 
-func (noTurn) enter(<-chan struct{}) error { return nil }
-func (noTurn) leave() (bool, error)        { return false, nil }
+func (noTurn) Enter(<-chan struct{}) error { return nil }
+func (noTurn) Leave() (bool, error)        { return false, nil }

@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
 // A session is a connection with the statements prepared on it, each once. It
@@ -43,7 +44,7 @@ type session struct {
 	changed    int64                 // rows changed so far
 	pages      int64                 // about so many pages of the WAL were filled
 	written    int64                 // bytes in the arguments of what changed rows
-	scratch    scratch
+	scratch    inline.Scratch
 }
 
 // A statement lives as long as its session. SQLite prepares one anew for each

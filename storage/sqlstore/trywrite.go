@@ -66,7 +66,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		if err := s.openGates(); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.turns.close()) }()
+		defer func() { err = errors.Join(err, s.turns.Close()) }()
 		if s.db, err = connect(file, "rw"); err != nil {
 			return err
 		}

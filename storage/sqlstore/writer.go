@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 )
 
 const (
@@ -84,16 +85,16 @@ type writer struct {
 
 // A gate is passed before writing, and closed behind it.
 type gate interface {
-	// enter waits for the turn. When done is closed first, its error wraps errNoTurn.
-	enter(done <-chan struct{}) error
-	// leave reports whether somebody else waits to enter.
-	leave() (wanted bool, err error)
+	// Enter waits for the turn. When done is closed first, its error wraps turns.ErrNoTurn.
+	Enter(done <-chan struct{}) error
+	// Leave reports whether somebody else waits to enter.
+	Leave() (wanted bool, err error)
 }
 
-func newWriter(place string, turns gate, lanes ...*session) *writer {
+func newWriter(place string, gate gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		full: maxBatch, turns: turns, wal: func() {}, waiting: func(change) {}, counts: &counts{},
+		full: maxBatch, turns: gate, wal: func() {}, waiting: func(change) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
 	return w
@@ -150,7 +151,7 @@ func (w *writer) take(ctx context.Context, one *write) error {
 		w.mu.Unlock()
 	}
 	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
-	if errors.Is(one.err, errNoTurn) && ctx.Err() != nil {
+	if errors.Is(one.err, turns.ErrNoTurn) && ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", ctx.Err(), one.err)
 	}
 	return one.err
@@ -158,8 +159,8 @@ func (w *writer) take(ctx context.Context, one *write) error {
 
 // late returns the error of a write that was given up in the queue.
 func (w *writer) late(ctx context.Context) error {
-	if t, is := w.turns.(*writeQueue); is && t.waits() {
-		return fmt.Errorf("%w: %w: %s", ctx.Err(), errNoTurn, t.way)
+	if t, is := w.turns.(*turns.Queue); is && t.Waits() {
+		return fmt.Errorf("%w: %w: %v", ctx.Err(), turns.ErrNoTurn, t)
 	}
 	return ctx.Err()
 }

@@ -1,18 +1,25 @@
-package sqlstore
+// Package liveness judges by the clock of this process whether the owner of a lease lives.
+package liveness
 
 import (
 	"sync"
 	"time"
 )
 
+// A Lease is one as an owner has prolonged it.
+type Lease struct {
+	Owner       string // its id
+	Until, Seen int64  // when it ends and when it was prolonged, in microseconds by the server's clock; Seen is 0 when it is not known
+}
+
 // stepShare is the part of a lease by which the server's clock may differ from what was
 // expected of it: an owner has two thirds of its lease left when it renews it.
 const stepShare = 4
 
-// A leaseWatch judges leases by this process's own monotonic clock, beside the server's,
+// A Watch judges leases by this process's own monotonic clock, beside the server's,
 // which may be set while it runs, or be another server's after a failover.
-type leaseWatch struct {
-	lease time.Duration // this process's own
+type Watch struct {
+	Lease time.Duration // this process's own
 
 	mu      sync.Mutex
 	owners  map[string]sighting
@@ -28,15 +35,15 @@ type sighting struct {
 	since time.Time
 }
 
-// tells notes the server's time, which was asked for and answered at these times. It
+// Tells notes the server's time, which was asked for and answered at these times. It
 // returns by how much the clock was set since it was noted before; 0 when it was not.
-func (w *leaseWatch) tells(asked, answered time.Time, micros int64) (step time.Duration) {
+func (w *Watch) Tells(asked, answered time.Time, micros int64) (step time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.heard.IsZero() {
 		least := w.clock + asked.Sub(w.heard).Microseconds()
 		most := w.clock + answered.Sub(w.heard).Microseconds()
-		switch slack := (w.lease / stepShare).Microseconds(); {
+		switch slack := (w.Lease / stepShare).Microseconds(); {
 		case micros < least-slack:
 			step = time.Duration(micros-least) * time.Microsecond
 		case micros > most+slack:
@@ -52,8 +59,8 @@ func (w *leaseWatch) tells(asked, answered time.Time, micros int64) (step time.D
 	return step
 }
 
-// now returns the server's time as far as it is known; zero when it has not told it.
-func (w *leaseWatch) now() time.Time {
+// Now returns the server's time as far as it is known; zero when it has not told it.
+func (w *Watch) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.heard.IsZero() {
@@ -62,37 +69,37 @@ func (w *leaseWatch) now() time.Time {
 	return time.UnixMicro(w.clock + time.Since(w.heard).Microseconds()).UTC()
 }
 
-// silent notes a lease that was asked for and answered at these times, and reports
+// Silent notes a lease that was asked for and answered at these times, and reports
 // whether it has not changed for as long as it lasts.
-func (w *leaseWatch) silent(r *ownerRow, asked, answered time.Time) bool {
+func (w *Watch) Silent(l Lease, asked, answered time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last, met := w.owners[r.ID]
-	if !met || last.lease != r.Lease {
+	last, met := w.owners[l.Owner]
+	if !met || last.lease != l.Until {
 		if w.owners == nil || len(w.owners) >= maxSightings {
 			w.owners = map[string]sighting{}
 		}
-		w.owners[r.ID] = sighting{r.Lease, answered}
+		w.owners[l.Owner] = sighting{l.Until, answered}
 		return false
 	}
-	return asked.Sub(last.since) >= w.lasts(r)
+	return asked.Sub(last.since) >= w.lasts(l)
 }
 
 // maxSightings is how many owners are watched at the same time.
 const maxSightings = 10_000
 
-// set reports whether the server's clock was set less than a lease ago: by that clock
+// Set reports whether the server's clock was set less than a lease ago: by that clock
 // the lease of a process that lives may have run out.
-func (w *leaseWatch) set(r *ownerRow) bool {
+func (w *Watch) Set(l Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.stepped.IsZero() && time.Since(w.stepped) < w.lasts(r)
+	return !w.stepped.IsZero() && time.Since(w.stepped) < w.lasts(l)
 }
 
 // lasts returns how long an owner's lease is.
-func (w *leaseWatch) lasts(r *ownerRow) time.Duration {
-	if r.Seen.Valid && r.Lease > r.Seen.Int64 {
-		return time.Duration(r.Lease-r.Seen.Int64) * time.Microsecond
+func (w *Watch) lasts(l Lease) time.Duration {
+	if l.Seen > 0 && l.Until > l.Seen {
+		return time.Duration(l.Until-l.Seen) * time.Microsecond
 	}
-	return w.lease
+	return w.Lease
 }

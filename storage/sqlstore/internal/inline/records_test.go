@@ -1,4 +1,4 @@
-package sqlstore
+package inline
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ func TestRecent(t *testing.T) {
 
 // records are the row, the tables, and what is to be in them.
 type records struct {
-	row     inlineRecords
-	scratch scratch
+	row     Records
+	scratch Scratch
 	tables  map[string]string
 	history []byte
 
@@ -66,35 +66,35 @@ func (w *records) checkpoint(rt *rapid.T, seq int) *storage.Checkpoint {
 }
 
 func (w *records) commit(rt *rapid.T, cp *storage.Checkpoint) {
-	turn, err := w.row.turn(&w.scratch, cp)
+	turn, err := w.row.Turn(&w.scratch, cp)
 	if err != nil {
 		rt.Fatal(err)
 	}
-	if len(turn.row) > recentSize+20 {
-		rt.Fatalf("the row holds %d bytes", len(turn.row))
+	if len(turn.Row) > maxSize+20 {
+		rt.Fatalf("the row holds %d bytes", len(turn.Row))
 	}
-	if len(turn.history) > 0 {
-		if before, err := codec.DecodeHistory(1, w.history, 0, codec.NewSpace(0), nil); err != nil || turn.first != int64(len(before)+1) {
-			rt.Fatalf("history leaves from %d on, after %d: %v", turn.first, len(before), err)
+	if len(turn.History) > 0 {
+		if before, err := codec.DecodeHistory(1, w.history, 0, codec.NewSpace(0), nil); err != nil || turn.First != int64(len(before)+1) {
+			rt.Fatalf("history leaves from %d on, after %d: %v", turn.First, len(before), err)
 		}
-		w.history = append(w.history, turn.history...)
+		w.history = append(w.history, turn.History...)
 	}
-	for _, a := range turn.atoms {
-		w.tables[string(a.path)] = string(a.record)
+	for _, a := range turn.Atoms {
+		w.tables[string(a.Path)] = string(a.Record)
 	}
-	w.row = turn.row
+	w.row = turn.Row
 }
 
 func (w *records) sameAtoms(rt *rapid.T) {
-	var rows []atomRow
+	var rows []Row
 	for path, record := range w.tables {
-		rows = append(rows, atomRow{path, []byte(record)})
+		rows = append(rows, Row{path, []byte(record)})
 	}
-	newest, err := w.row.byPath()
+	newest, err := w.row.ByPath()
 	if err != nil {
 		rt.Fatal(err)
 	}
-	all := over(rows, newest, func(string, *recentAtom) bool { return true })
+	all := Over(rows, newest, func(string, *Atom) bool { return true })
 	got := map[string]string{}
 	for _, r := range all {
 		got[r.Path] = string(r.Record)
@@ -102,7 +102,7 @@ func (w *records) sameAtoms(rt *rapid.T) {
 	if !maps.Equal(got, w.want) || len(all) != len(w.want) {
 		rt.Errorf("%d atoms, of %d paths; want %d", len(all), len(got), len(w.want))
 	}
-	for _, r := range over(nil, newest, func(_ string, a *recentAtom) bool { return a.isLive() }) {
+	for _, r := range Over(nil, newest, func(_ string, a *Atom) bool { return a.IsLive() }) {
 		if !w.live[r.Path] {
 			rt.Errorf("%q is not live", r.Path)
 		}
@@ -110,7 +110,7 @@ func (w *records) sameAtoms(rt *rapid.T) {
 }
 
 func (w *records) sameHistory(rt *rapid.T) {
-	_, newest, _, err := w.row.history()
+	_, newest, _, err := w.row.History()
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -129,15 +129,15 @@ func (w *records) sameHistory(rt *rapid.T) {
 func FuzzRecent(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte{1, 0x7f})
-	turn, err := inlineRecords(nil).turn(&scratch{}, &storage.Checkpoint{
+	turn, err := Records(nil).Turn(&Scratch{}, &storage.Checkpoint{
 		Head: storage.Head{Entries: 1}, Atoms: []storage.Atom{{Path: "a"}}, History: []storage.Entry{{Seq: 1, Path: "a"}},
 	})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(turn.row))
+	f.Add([]byte(turn.Row))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		_, _ = inlineRecords(b).byPath()
-		_, _ = inlineRecords(b).turn(&scratch{}, &storage.Checkpoint{Atoms: []storage.Atom{{Path: "a"}}})
+		_, _ = Records(b).ByPath()
+		_, _ = Records(b).Turn(&Scratch{}, &storage.Checkpoint{Atoms: []storage.Atom{{Path: "a"}}})
 	})
 }

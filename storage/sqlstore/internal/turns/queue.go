@@ -1,10 +1,14 @@
-package sqlstore
+// Package turns lets the processes that share a database file write in turn, in the order in
+// which they came, and finds out which process is in the way of one that waits.
+package turns
 
 import (
 	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/internal/filelock"
 )
@@ -18,15 +22,15 @@ const (
 	turnTimeout = time.Minute
 )
 
-// errNoTurn is what a write fails with that did not get its turn. Nothing was written.
-var errNoTurn = errors.New("sqlstore: no turn to write")
+// ErrNoTurn is what a write fails with that did not get its turn. Nothing was written.
+var ErrNoTurn = errors.New("sqlstore: no turn to write")
 
-// A writeQueue lets the processes that share a database write in turn: who wants
+// A Queue lets the processes that share a database write in turn: who wants
 // to write waits at gate a, then at gate b, and lets the next one come to b
 // while it writes. Without it a process waits for a busy writer until SQLite's
 // polling happens to hit a gap, 100 ms to 3 s; with it half a millisecond. It is
 // courtesy only: what excludes two writers is SQLite's own lock.
-type writeQueue struct {
+type Queue struct {
 	a, b *filelock.Lock
 	way  *obstacle
 
@@ -36,8 +40,10 @@ type writeQueue struct {
 	closed bool       // the gates are closed when nobody waits at them any more
 }
 
-// newWriteQueue opens the gates beside a database, for those who may write it.
-func newWriteQueue(way *obstacle, like filelock.Like) (*writeQueue, error) {
+// Open opens the gates beside a database, for those who may write it. What a write waits for
+// is logged.
+func Open(file string, log hclog.Logger, like filelock.Like) (*Queue, error) {
+	way := &obstacle{file, log}
 	a, err := filelock.Open(gateFile(way.file, "a"), like)
 	if err != nil {
 		return nil, err
@@ -46,14 +52,14 @@ func newWriteQueue(way *obstacle, like filelock.Like) (*writeQueue, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	return &writeQueue{a: a, b: b, way: way}, nil
+	return &Queue{a: a, b: b, way: way}, nil
 }
 
 func gateFile(db, name string) string { return db + "-turn-" + name }
 
-// enter waits for the turn, until done is closed, or a minute. Its error wraps
-// errNoTurn when that came first, and names the process that has the turn.
-func (t *writeQueue) enter(done <-chan struct{}) error {
+// Enter waits for the turn, until done is closed, or a minute. Its error wraps
+// ErrNoTurn when that came first, and names the process that has the turn.
+func (t *Queue) Enter(done <-chan struct{}) error {
 	turn, err := t.seek()
 	if turn == nil {
 		return err
@@ -75,13 +81,13 @@ func (t *writeQueue) enter(done <-chan struct{}) error {
 		return err
 	default:
 		t.wanted = false
-		return fmt.Errorf("%w: %s", errNoTurn, t.way)
+		return fmt.Errorf("%w: %s", ErrNoTurn, t.way)
 	}
 }
 
 // seek takes the turn if it is free, and otherwise returns the channel on which it
 // comes. A turn that an earlier write gave up waiting for is waited for still.
-func (t *writeQueue) seek() (<-chan error, error) {
+func (t *Queue) seek() (<-chan error, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sought == nil {
@@ -100,16 +106,19 @@ func (t *writeQueue) seek() (<-chan error, error) {
 	return t.sought, nil
 }
 
-// waits reports whether this process waits for its turn.
-func (t *writeQueue) waits() bool {
+// Waits reports whether this process waits for its turn.
+func (t *Queue) Waits() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sought != nil
 }
 
+// String says which process is in the way, and what helps.
+func (t *Queue) String() string { return t.way.String() }
+
 // wait waits at the gates, for as long as it takes, as the system calls cannot be given
 // up.
-func (t *writeQueue) wait(past bool, turn chan<- error) {
+func (t *Queue) wait(past bool, turn chan<- error) {
 	var err error
 	if !past {
 		err = t.a.Lock()
@@ -130,8 +139,8 @@ func (t *writeQueue) wait(past bool, turn chan<- error) {
 	}
 }
 
-// leave ends the turn. A process that waits for gate b has gate a locked.
-func (t *writeQueue) leave() (wanted bool, err error) {
+// Leave ends the turn. A process that waits for gate b has gate a locked.
+func (t *Queue) Leave() (wanted bool, err error) {
 	err = t.a.Try()
 	if errors.Is(err, filelock.ErrLocked) {
 		return true, t.b.Unlock()
@@ -142,9 +151,9 @@ func (t *writeQueue) leave() (wanted bool, err error) {
 	return false, errors.Join(err, t.b.Unlock())
 }
 
-// close closes the gates. While a goroutine still waits at one, which cannot be ended, it
+// Close closes the gates. While a goroutine still waits at one, which cannot be ended, it
 // does so later: the number of a closed file may soon be another file's.
-func (t *writeQueue) close() error {
+func (t *Queue) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sought != nil {
@@ -154,4 +163,4 @@ func (t *writeQueue) close() error {
 	return t.closeGates()
 }
 
-func (t *writeQueue) closeGates() error { return errors.Join(t.a.Close(), t.b.Close()) }
+func (t *Queue) closeGates() error { return errors.Join(t.a.Close(), t.b.Close()) }
