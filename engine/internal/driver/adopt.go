@@ -11,34 +11,34 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+// did reports whether an atom in that state did something that is not undone.
+func did(s states.Task) bool {
+	return s != states.TaskPending && s != states.TaskIgnore && s != states.TaskReverted
+}
+
 // Adopt makes the run one of the driver's plan, which is another than it began on. Atoms
 // to forget are named. It returns an error that wraps [ErrChanged] when others are in the way.
-func (d *Driver) Adopt(forget []string, atoms []storage.Atom) error {
+func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 	var problems []error
 	for i := range atoms {
 		was := &atoms[i]
-		at := d.plan.Index(was.Path)
+		at := r.plan.Index(was.Path)
 		switch {
 		case was.Spec != nil:
 			problems = append(problems, errors.New("a flow of a language has no atoms to compare"))
-		case at >= 0 && (d.plan.Atoms[at].Kind() == atom.KindRetry) != (was.Kind == storage.KindRetry):
+		case at >= 0 && (r.plan.Atoms[at].Kind() == atom.KindRetry) != (was.Kind == storage.KindRetry):
 			problems = append(problems, fmt.Errorf("atom %q was a retry and is a task, or the other way round", was.Path))
 		case at >= 0:
 		case did(was.State) && !slices.Contains(forget, was.Path):
 			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did", was.Path, was.State))
 		default:
-			d.next.Forget = append(d.next.Forget, was.Path)
+			r.next.Forget = append(r.next.Forget, was.Path)
 		}
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("%w: run %q: %w", ErrChanged, d.claim.Run, errors.Join(problems...))
+		return fmt.Errorf("%w: run %q: %w", ErrChanged, r.claim.Run, errors.Join(problems...))
 	}
-	d.next.Structure, d.next.Dirty = d.plan.Hash, true
-	d.env.Log.Warn("a run goes on with a changed flow", "run", d.claim.Run, "forgotten", strings.Join(d.next.Forget, ", "))
+	r.next.Structure, r.next.Dirty = r.plan.Hash, true
+	r.env.Log.Warn("a run goes on with a changed flow", "run", r.claim.Run, "forgotten", strings.Join(r.next.Forget, ", "))
 	return nil
-}
-
-// did reports whether an atom in that state did something that is not undone.
-func did(s states.Task) bool {
-	return s != states.TaskPending && s != states.TaskIgnore && s != states.TaskReverted
 }

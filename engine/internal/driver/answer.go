@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"math"
 	"runtime"
 	"sync/atomic"
@@ -47,53 +46,53 @@ func (a *answers) resume() { a.out.Store(a.made) }
 
 // endAnswer is deferred around user code. It ends the goroutine when the answer was given
 // up meanwhile: the driver is no longer its own.
-func (d *Driver) endAnswer() {
-	if d.answers.end() {
+func (q *asker) endAnswer() {
+	if q.att.answers.end() {
 		return
 	}
 	_ = recover() // it may as well have panicked
-	d.env.Log.Warn("an answer that was given up has been made after all; it is ignored", "run", d.claim.Run)
+	q.env.Log.Warn("an answer that was given up has been made after all; it is ignored", "run", q.claim.Run)
 	runtime.Goexit()
 }
 
-func (d *Driver) grow(ask *flow.Ask) flow.Growth {
-	defer d.endAnswer()
-	d.answers.begin()
-	return d.language().Grow(ask)
+func (q *asker) grow(ask *flow.Ask) flow.Growth {
+	defer q.endAnswer()
+	q.att.answers.begin()
+	return q.language().Grow(ask)
 }
 
-func (d *Driver) decideFailure(c atom.Controller, tries atom.History, in atom.Values) (atom.Decision, error) {
-	defer d.endAnswer()
-	d.answers.begin()
+func (q *asker) decideFailure(c atom.Controller, tries atom.History, in atom.Values) (atom.Decision, error) {
+	defer q.endAnswer()
+	q.att.answers.begin()
 	return c.OnFailure(tries, in)
 }
 
-func (d *Driver) nextValue(c atom.Controller, tries atom.History, in atom.Values) (atom.Value, error) {
-	defer d.endAnswer()
-	d.answers.begin()
+func (q *asker) nextValue(c atom.Controller, tries atom.History, in atom.Values) (atom.Value, error) {
+	defer q.endAnswer()
+	q.att.answers.begin()
 	return c.Next(tries, in)
 }
 
-func (d *Driver) undoTries(ctx context.Context, u atom.Undoer, tries atom.History, failures []*atom.Failure) error {
-	defer d.endAnswer()
-	d.answers.begin()
+func (q *asker) undoTries(ctx context.Context, u atom.Undoer, tries atom.History, failures []*atom.Failure) error {
+	defer q.endAnswer()
+	q.att.answers.begin()
 	return u.Undo(ctx, tries, failures)
 }
 
-func (d *Driver) vote(dec *flow.Decider, value atom.Value, results flow.Results) (bool, error) {
-	defer d.endAnswer()
-	d.answers.begin()
+func (q *asker) vote(dec *flow.Decider, value atom.Value, results flow.Results) (bool, error) {
+	defer q.endAnswer()
+	q.att.answers.begin()
 	return dec.Decide(value, results)
 }
 
 // setDeadline sets when the run is to be over. An answer may be under way then.
-func (d *Driver) setDeadline(due time.Time) {
-	d.timers.set(deadline, due)
-	d.due.Store(due.UnixNano())
-	if d.expiry != nil {
-		d.expiry.Stop()
+func (a *attention) setDeadline(t *timers, due time.Time) {
+	t.set(deadline, due)
+	a.due.Store(due.UnixNano())
+	if a.expiry != nil {
+		a.expiry.Stop()
 	}
-	d.expiry = time.AfterFunc(due.Sub(time.Now()), d.Wake)
+	a.expiry = time.AfterFunc(due.Sub(time.Now()), a.Wake)
 }
 
 // leastGrace is how long an answer may at least take that is not wanted any more: on a
@@ -129,15 +128,15 @@ func (w *watch) end() {
 
 // giveUpAnswer gives up the answer that is being made if it should have been by now. It
 // returns why, and nil when there is none such. The driver is the caller's then.
-func (d *Driver) giveUpAnswer(w *watch) error {
-	n, now := d.answers.out.Load(), time.Now()
+func (a *attention) giveUpAnswer(w *watch) error {
+	n, now := a.answers.out.Load(), time.Now()
 	if n = max(n, -n); n != w.answer {
 		w.answer, w.since = n, now
 	}
-	again := n != noAnswer || d.called()
-	if n != noAnswer && now.Sub(w.since) >= max(d.env.Calls.Grace, leastGrace) {
-		why, err := d.reasonToGiveUp(now)
-		if why != nil && d.answers.out.CompareAndSwap(n, wasGivenUp) {
+	again := n != noAnswer || a.called()
+	if n != noAnswer && now.Sub(w.since) >= max(a.run.env.Calls.Grace, leastGrace) {
+		why, err := a.reasonToGiveUp(now)
+		if why != nil && a.answers.out.CompareAndSwap(n, wasGivenUp) {
 			return why
 		}
 		again = err != nil || why != nil
@@ -153,39 +152,26 @@ func (d *Driver) giveUpAnswer(w *watch) error {
 
 // reasonToGiveUp returns why an answer is to be given up, nil when nothing demands that. A
 // message that is no command waits for the answer.
-func (d *Driver) reasonToGiveUp(now time.Time) (why, err error) {
-	due := d.due.Load()
+func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
+	due := a.due.Load()
 	switch {
-	case d.ctx.Err() != nil:
+	case a.run.ctx.Err() != nil:
 		return ErrStopped, nil
-	case isClosed(d.env.Suspend), due != 0 && now.UnixNano() >= due:
+	case isClosed(a.run.env.Suspend), due != 0 && now.UnixNano() >= due:
 		return ErrAnswerGivenUp, nil
 	}
-	ctx, cancel := context.WithTimeout(d.storing, assurance)
+	ctx, cancel := context.WithTimeout(a.run.storing, assurance)
 	defer cancel()
-	_, messages, err := storage.AllMessages(ctx, d.env.Store, d.claim.Run)
+	_, messages, err := storage.AllMessages(ctx, a.run.env.Store, a.run.claim.Run)
 	if err == nil && inbox.HasCommand(messages) {
 		return ErrAnswerGivenUp, nil
 	}
 	return nil, err
 }
 
-// abandon ends the driving of a run whose answer was given up. What executes is told to
-// stop, as when the process is to.
-func (d *Driver) abandon(why error) error {
-	d.env.GivenUp.Add(1)
-	d.env.Log.Error("an answer about the run ignores that it is not wanted any more; it is given up",
-		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.env.Calls.Grace, leastGrace))
-	d.stopAtoms()
-	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // there is no run to go on with
-		return ErrStopped
-	}
-	return why
-}
-
 // notTold is the answer to a cause that a language is not told.
-func (d *Driver) notTold(c *flow.Cause) (g flow.Growth, is bool) {
-	if !d.Mode.Urgent || c.Kind != flow.Stopped && c.Kind != flow.Overdue {
+func (q *asker) notTold(c *flow.Cause) (g flow.Growth, is bool) {
+	if !q.mode.Urgent || c.Kind != flow.Stopped && c.Kind != flow.Overdue {
 		return g, false
 	}
 	return flow.Growth{End: &flow.End{Failure: c.Failure, TimedOut: c.Kind == flow.Overdue}}, true

@@ -30,16 +30,16 @@ func (d *Driver) keep(cmd *scheduler.Command) error {
 	a, entry := d.next.Change(cmd)
 	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
 		d.next.Head.Iterations++
-		d.attempted = true
+		d.cycle.attempted = true
 	}
-	if d.watched {
+	if d.notices.watched {
 		d.noteChange(cmd, a, entry)
 	}
 	return d.flushEach()
 }
 
 // noteChange tells of an atom's new state.
-func (d *Driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
+func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
 	ev := Event{
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
 		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due,
@@ -51,19 +51,19 @@ func (d *Driver) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *stor
 	case cmd.Scope != nil:
 		ev.Inner = true
 	default:
-		ev.Inner, ev.Reverts = d.plan.Atoms[cmd.Atom].Language != nil, d.plan.Atoms[cmd.Atom].Reverts()
+		ev.Inner, ev.Reverts = r.plan.Atoms[cmd.Atom].Language != nil, r.plan.Atoms[cmd.Atom].Reverts()
 	}
 	if cmd.To != states.TaskRetrying && !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
 		ev.Duration = a.EndedAt.Sub(a.StartedAt)
 	}
-	d.note(ev)
+	r.note(ev)
 }
 
 // noteDelay tells of a revert that failed and is tried again later.
-func (d *Driver) noteDelay(a *storage.Atom) {
-	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(d.next.Now) {
+func (r *run) noteDelay(a *storage.Atom) {
+	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.next.Now) {
 		state := a.State.String()
-		d.note(Event{
+		r.note(Event{
 			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure, Due: a.Due,
 		})
 	}
@@ -71,24 +71,24 @@ func (d *Driver) noteDelay(a *storage.Atom) {
 
 // flushEach commits when every change is to be committed by itself.
 func (d *Driver) flushEach() error {
-	if d.env.Each && !d.whole {
+	if d.env.Each && !d.cycle.whole {
 		return d.flush()
 	}
 	return nil
 }
 
 // events appends to the language's own history.
-func (d *Driver) events(cmd *scheduler.Command) {
-	d.next.Events(cmd)
+func (r *run) events(cmd *scheduler.Command) {
+	r.next.Events(cmd)
 	for i := range cmd.Events {
-		d.note(Event{Kind: LanguageEvent, Path: cmd.Events[i].Name, Name: cmd.Events[i].Type})
+		r.note(Event{Kind: LanguageEvent, Path: cmd.Events[i].Name, Name: cmd.Events[i].Type})
 	}
 }
 
 // flush commits what was gathered, then tells of it. The run is owned afterwards.
 func (d *Driver) flush() error {
 	if !d.next.Dirty && d.Owns() {
-		d.driveChildRuns()
+		d.children.driveChildRuns()
 		return nil
 	}
 	d.next.Head.Time = d.next.Now
@@ -97,9 +97,9 @@ func (d *Driver) flush() error {
 	}
 	failpoint.Hit("engine.committed")
 	d.next.Renew()
-	d.counted = false
+	d.children.family.counted = false
 	d.announce()
-	d.driveChildRuns()
+	d.children.driveChildRuns()
 	return d.applySuspendRequest()
 }
 
@@ -135,5 +135,27 @@ func (d *Driver) commit() error {
 			return storeError(d.claim.Run, err)
 		}
 		wait *= 5
+	}
+}
+
+// keepReports puts what was reported into the checkpoint that is being gathered.
+// The commands of the scheduler must have been carried out, so that its records
+// are those that were written last. What comes from a call that is over is
+// dropped.
+func (d *Driver) keepReports() {
+	for _, r := range d.calls.Reports() {
+		c := r.Call
+		if !d.next.Said(c.Node, c.Atom, c.Number, c.State, r.Fraction, &r.Details) {
+			continue
+		}
+		if n := c.Node; n != nil {
+			d.next.Node(n, &n.Rec)
+		} else {
+			d.next.Atom(c.Atom, d.s.Record(c.Atom))
+		}
+		d.next.Dirty = true
+		d.note(Event{
+			Kind: ProgressMade, Path: c.About.Path, Attempt: c.About.Attempt, Progress: r.Fraction, Details: r.Details,
+		})
 	}
 }

@@ -1,16 +1,10 @@
 package driver
 
 import (
-	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -18,85 +12,42 @@ import (
 // A Driver drives one run. All of it belongs to the goroutine that drives; a lone call is
 // made on it, too, and others by the executor.
 type Driver struct {
-	env *Env
+	run
+
 	// Mode may be set until Live is called.
-	Mode Mode
-	plan *flow.Plan
-	s    *scheduler.Scheduler
-	ctx  context.Context // of Run: when it ends, the process wants to stop
-	// storing is the context of the store's own work: that is not given up half
-	// way because the process is to stop.
-	storing context.Context
-	tasks   Tasks
-	claim   storage.Claim
-	about   flow.Run
-	secrets storage.Secrets
-	stale   bool // time has passed since what was decided on last: something was waited for, or called
+	Mode     Mode
+	att      attention
+	ask      asker
+	calls    executor.Executor
+	tokens   tokens
+	children children
+	timers   timers
+	box      box
+	cycle    cycle
+}
 
-	next      checkpoint.Draft // what is committed next, at the time that is now
-	attempted bool             // an attempt of an atom of the plan was begun
-	watched   bool             // observers or the log are told of events
-	notes     []Event
-	broken    atomic.Pointer[StoreError] // what the store said when it failed an atom
-	undos     int64
-	stack     []storage.Undo // a page of the undo stack, newest first
-
-	calls      executor.Executor
-	here       atomic.Pointer[executor.Call] // what the goroutine that drives is in the middle of
-	look       atomic.Bool                   // something wants to be looked at
-	mail       atomic.Bool                   // messages have come
-	doubted    atomic.Bool                   // another process may have taken the run over
-	wake       chan struct{}                 // calls who drives
-	handoff    chan struct{}                 // calls who watches
-	rest       chan stopped                  // how the driving ended
-	wakeups    int64                         // counter up to which messages were read: it is the number of the last that was
-	unread     []storage.Message             // messages that were read and that no atom waited for yet
-	awaited    bool                          // an atom has begun to wait that one of them may be for
-	external   map[string]*external          // attempts that may be ended from elsewhere, by path
-	parent     string                        // id of the run that began this one
-	root       string                        // see storage.Run
-	depth      int64                         // see storage.Run
-	born       int64                         // descendants of the root, as last read
-	counted    bool                          // born was read since the last commit
-	barren     *atom.Failure                 // the limit that keeps the run from creating another one
-	trace      string                        // traceparent of the caller that began it
-	job        string                        // id of the job that the run was created for
-	children   map[string]*scheduler.Node    // which node a run is of that is waited for, or being undone
-	childRuns  []childRun                    // runs to be driven with this one, once that is committed
-	childSlots sync.WaitGroup
-	feeding    bool              // the scheduler's commands are being done
-	handOvers  []handOver        // calls that workers make, and that the scheduler is not told of yet
-	ended      []scheduler.Event // of calls made on this goroutine
-	spare      []scheduler.Event // buffer for the next of them
-	timers     timers
-	found      []storage.TimerRow // timers the run was loaded with
-	over       *scheduler.Command
+// A cycle is how far the driver is with giving the scheduler what has happened.
+type cycle struct {
 	phase      states.Engine
-	suspend    <-chan struct{} // closed when the run is to come to rest; nil once that was seen
-	quit       bool            // the run is to come to rest
-	aside      *atom.Failure   // why no process may resume the run before an operator decides; may be nil
-	progressed bool            // the last events led to commands
-	stretch                    // of deciding
-	answers    answers         // of user code
-	due        atomic.Int64    // when the run is to be over, in Unix nanoseconds; 0 for never
-	expiry     *time.Timer     // calls who drives, and who watches, then
-	interrupt  func() bool     // is interrupts
-	whole      bool            // the commands being done are to be committed together
-	unwatch    func() bool     // stop waiting for ctx to end
+	over       *scheduler.Command // how the run came to rest
+	feeding    bool               // the scheduler's commands are being done
+	progressed bool               // the last events led to commands
+	whole      bool               // the commands being done are to be committed together
+	attempted  bool               // an attempt of an atom of the plan was begun
 }
 
 // start takes the run up and drives it to rest.
 func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.enter(states.EngineResuming)
 	d.stale = true
-	if err := d.rejoin(); err != nil {
+	if err := d.children.rejoin(); err != nil {
 		return err
 	}
-	if d.since = time.Now(); d.Mode.Urgent {
-		d.since = time.Time{} // what is wanted comes before the next answer
+	if d.ask.since = time.Now(); d.Mode.Urgent {
+		d.ask.since = time.Time{} // what is wanted comes before the next answer
 	}
 	if len(rest) > 0 {
-		d.look.Store(true) // they are looked at soon, whatever there is to decide
+		d.att.look.Store(true) // they are looked at soon, whatever there is to decide
 	}
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
@@ -116,9 +67,9 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 // loop runs until the run has come to rest, the process is to stop, or the
 // store fails. Its phases are those of TaskFlow's engine.
 func (d *Driver) loop() error {
-	for d.phase != states.EngineGameOver {
+	for d.cycle.phase != states.EngineGameOver {
 		var err error
-		switch d.phase {
+		switch d.cycle.phase {
 		case states.EngineResuming, states.EngineAnalyzing:
 			d.enter(d.nextPhase())
 		case states.EngineScheduling:
@@ -150,35 +101,35 @@ func (d *Driver) loop() error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	d.enter(ends[d.over.FlowTo])
+	d.enter(lastPhases[d.cycle.over.FlowTo])
 	return nil
 }
 
 // nextPhase returns the phase that follows on resuming and on analyzing.
 func (d *Driver) nextPhase() states.Engine {
 	switch {
-	case d.phase == states.EngineResuming || d.calls.Queued() > 0:
+	case d.cycle.phase == states.EngineResuming || d.calls.Queued() > 0:
 		return states.EngineScheduling
-	case d.over != nil:
+	case d.cycle.over != nil:
 		return states.EngineGameOver
 	default:
 		return states.EngineWaiting
 	}
 }
 
-var ends = map[states.Flow]states.Engine{
+var lastPhases = map[states.Flow]states.Engine{
 	states.FlowSuccess: states.EngineSuccess, states.FlowReverted: states.EngineReverted,
 	states.FlowSuspended: states.EngineSuspended, states.FlowFailure: states.EngineFailure,
 }
 
 // enter changes the phase, as its table allows.
 func (d *Driver) enter(to states.Engine) {
-	if err := states.Check(d.phase, to); err != nil {
+	if err := states.Check(d.cycle.phase, to); err != nil {
 		panic(err) // a defect of this file
 	}
-	d.phase = to
+	d.cycle.phase = to
 	if d.Mode.Yield != nil && !d.Mode.Yield(to) {
-		d.Mode.Yield, d.quit = nil, true
+		d.Mode.Yield, d.att.quit = nil, true
 	}
 }
 
@@ -186,17 +137,17 @@ func (d *Driver) enter(to states.Engine) {
 // to suspend comes first. Calls that ended before the driver saw the request then
 // begin nothing new.
 func (d *Driver) analyze() error {
-	d.look.Store(false)
+	d.att.look.Store(false)
 	d.stale = true
 	d.tick()
-	d.since = d.next.Now
-	if err := d.broken.Load(); err != nil {
+	d.ask.since = d.next.Now
+	if err := d.att.broken.Load(); err != nil {
 		return err
 	}
-	if err := d.assure(); err != nil {
+	if err := d.att.assure(); err != nil {
 		return err
 	}
-	if d.over == nil && d.mail.Swap(false) { // else the run is released, and due because of them
+	if d.cycle.over == nil && d.att.mail.Swap(false) { // else the run is released, and due because of them
 		if err := d.readMessages(); err != nil {
 			return err
 		}
@@ -222,13 +173,13 @@ func (d *Driver) analyze() error {
 // between any two of the scheduler's commands. The remaining commands stay as they
 // are.
 func (d *Driver) applySuspendRequest() error {
-	if isClosed(d.suspend) {
-		d.suspend, d.quit = nil, true
+	if isClosed(d.att.suspend) {
+		d.att.suspend, d.att.quit = nil, true
 	}
-	if !d.quit {
+	if !d.att.quit {
 		return nil
 	}
-	d.quit = false
+	d.att.quit = false
 	cmds := d.s.Step(scheduler.Event{Kind: scheduler.Suspend})
 	for i := range cmds {
 		if err := d.keep(&cmds[i]); err != nil {
@@ -238,25 +189,17 @@ func (d *Driver) applySuspendRequest() error {
 	return nil
 }
 
-// tick brings now up to date, if time may have passed. What is decided on in one
-// go happens at one time.
-func (d *Driver) tick() {
-	if d.stale {
-		d.next.Now, d.stale = time.Now(), false
-	}
-}
-
 // decide lets the scheduler decide until there is nothing left to decide on, or
 // something else wants to be looked at.
 func (d *Driver) decide() error {
-	d.left = false
-	for d.progressed = true; d.progressed && d.over == nil && !d.left; {
+	d.ask.left = false
+	for d.cycle.progressed = true; d.cycle.progressed && d.cycle.over == nil && !d.ask.left; {
 		if d.next.Full() {
 			if err := d.flush(); err != nil {
 				return err
 			}
 		}
-		d.progressed = false
+		d.cycle.progressed = false
 		if err := d.feed(scheduler.Event{Kind: scheduler.Idle}); err != nil {
 			return err
 		}
@@ -268,4 +211,68 @@ func (d *Driver) decide() error {
 		}
 	}
 	return nil
+}
+
+// conclude says how the run ended, once it has.
+func (d *Driver) conclude(cmd *scheduler.Command) {
+	over := *cmd
+	d.cycle.over = &over
+	d.next.Dirty = true
+	defer d.endJob()
+	h := &d.next.Head
+	h.Release, h.Wakeups = true, d.box.wakeups
+	h.Failure, h.Hold = nil, false
+	switch cmd.FlowTo {
+	case states.FlowSuspended:
+		h.Hold = true
+		if len(cmd.Failures) > 0 { // a revert failed, and a human is to decide
+			h.Failure = cmd.Failures[0]
+		} else if d.att.aside != nil {
+			h.Failure = d.att.aside
+			d.env.Log.Error("a run is set aside", "run", d.claim.Run, "reason", d.att.aside.Message)
+		}
+		return
+	case states.FlowSuccess:
+		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
+		if cmd.End != nil {
+			h.Output = d.next.Hold(cmd.End.Value)
+		}
+	default:
+		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
+		if cmd.PendingOutcome != scheduler.NothingPending {
+			h.Outcome = outcomes[cmd.PendingOutcome]
+		}
+		switch {
+		case cmd.FlowTo == states.FlowReverted:
+			h.Undo = storage.UndoneAll
+		case d.s.RevertFailed():
+			h.Undo = storage.UndoFailed
+		case d.s.Kept() || d.s.PartlyUndone():
+			h.Undo = storage.UndonePart
+		}
+		if len(cmd.Failures) > 0 {
+			h.Failure = cmd.Failures[0]
+		}
+	}
+	h.Ended = d.next.Now
+	d.timers.dropTimers()
+	for path := range d.tokens.open {
+		d.tokens.closeToken(path, false)
+	}
+	d.children.tellParent()
+}
+
+// endJob ends the run's job as the run's end, which the head has, says.
+func (d *Driver) endJob() {
+	if d.job == "" {
+		return
+	}
+	end := storage.JobEnd{Job: d.job, State: states.JobComplete, Failure: d.next.Head.Failure}
+	if d.cycle.over.FlowTo == states.FlowSuspended || d.next.Head.Undo == storage.UndoFailed {
+		end.State = states.JobParked
+		if end.Failure == nil { // suspended on purpose
+			return
+		}
+	}
+	d.next.Job = &end
 }

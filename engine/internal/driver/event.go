@@ -42,33 +42,39 @@ type Event struct {
 	Time     time.Time
 }
 
+// Notices are events that observers and the log are told of.
+type notices struct {
+	watched bool    // there are any
+	list    []Event // that are to be told once what they tell of is committed
+}
+
 // note keeps an event until what it tells of is committed.
-func (d *Driver) note(ev Event) {
-	if !d.watched {
+func (r *run) note(ev Event) {
+	if !r.notices.watched {
 		return
 	}
-	ev.Run, ev.Flow, ev.Time = d.claim.Run, d.about.Flow, d.next.Now
-	ev.Result, ev.Details = d.secrets.Mask(ev.Path, ev.Result), d.secrets.Mask(ev.Path, ev.Details)
-	d.notes = append(d.notes, ev)
+	ev.Run, ev.Flow, ev.Time = r.claim.Run, r.about.Flow, r.next.Now
+	ev.Result, ev.Details = r.secrets.Mask(ev.Path, ev.Result), r.secrets.Mask(ev.Path, ev.Details)
+	r.notices.list = append(r.notices.list, ev)
 }
 
 // announce passes on what was noted.
-func (d *Driver) announce() {
-	debug := d.env.Log.IsDebug()
-	for _, ev := range d.notes {
-		for _, f := range d.env.Observers {
+func (r *run) announce() {
+	debug := r.env.Log.IsDebug()
+	for _, ev := range r.notices.list {
+		for _, f := range r.env.Observers {
 			f(ev)
 		}
 		if debug && ev.Kind == ProgressMade {
-			d.env.Log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
+			r.env.Log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
 		} else if debug && ev.Kind != LanguageEvent {
 			args := []any{"run", ev.Run, "from", ev.From, "to", ev.To}
 			if ev.Failure != nil {
 				args = append(args, "code", ev.Failure.Code)
 			}
-			d.env.Log.Debug(ev.Path, args...)
+			r.env.Log.Debug(ev.Path, args...)
 		}
 	}
-	clear(d.notes)
-	d.notes = d.notes[:0]
+	clear(r.notices.list)
+	r.notices.list = r.notices.list[:0]
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/failpoint"
@@ -13,7 +14,7 @@ import (
 // not to stop. It returns errTaken when the run was taken from this goroutine
 // meanwhile.
 func (d *Driver) launch() error {
-	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.quiets() {
+	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.att.quiets() {
 		c := d.calls.Next()
 		isRetry := c.Node == nil && d.plan.Atoms[c.Atom].Kind() == atom.KindRetry
 		if !isRetry && d.calls.Full() {
@@ -26,12 +27,12 @@ func (d *Driver) launch() error {
 		serial := d.calls.Parallel == 1 && c.Node == nil
 		switch {
 		case isRetry:
-			ev, err := d.nextTry(c)
+			ev, err := d.ask.nextTry(c)
 			if err != nil {
 				return err
 			}
-			d.ended = append(d.ended, ev)
-		case !d.feeding && c.Timeout == 0 && (serial || d.lone()) && !d.waits():
+			d.ends.list = append(d.ends.list, ev)
+		case !d.cycle.feeding && c.Timeout == 0 && (serial || d.lone()) && !d.waits():
 			if err := d.makeHere(c); err != nil {
 				return err
 			}
@@ -45,27 +46,15 @@ func (d *Driver) launch() error {
 	return nil
 }
 
-// quiets reports whether nothing more is to be begun.
-func (d *Driver) quiets() bool { return isClosed(d.Mode.Quiet) }
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // lone reports whether a call would be the only one that is being made: then
 // nothing else can begin before its end, and it need not be made elsewhere.
 func (d *Driver) lone() bool {
-	return d.calls.Running() == 0 && d.calls.Queued() == 0 && len(d.ended) == 0
+	return d.calls.Running() == 0 && d.calls.Queued() == 0 && len(d.ends.list) == 0
 }
 
 // waits reports whether a timer may fire before a call has ended.
 func (d *Driver) waits() bool {
-	_, waits := d.timers.next()
+	_, waits := d.timers.nearest()
 	return waits
 }
 
@@ -73,13 +62,13 @@ func (d *Driver) waits() bool {
 // may be taken if it lasts. A call that was stopped in the middle has no end:
 // wait notices that the process is to stop.
 func (d *Driver) makeHere(c *executor.Call) error {
-	queued := d.calls.Queued() > 0 || len(d.ended) > 0
+	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
 		d.tick()
 		d.next.Began(c.Node, c.Atom, d.next.Now)
 	}
-	d.here.Store(c)
-	if d.called() && d.here.CompareAndSwap(c, nil) {
+	d.att.here.Store(c)
+	if d.att.called() && d.att.here.CompareAndSwap(c, nil) {
 		d.dispatch(c)
 		return nil
 	}
@@ -92,7 +81,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	}()
 	ev, known := c.Make()
 	returned = true
-	if !d.here.CompareAndSwap(c, nil) {
+	if !d.att.here.CompareAndSwap(c, nil) {
 		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: time.Now()})
 		return errTaken
 	}
@@ -104,7 +93,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 		d.tick()
 		d.next.Ended(c.Node, c.Atom, d.next.Now)
 	}
-	d.ended = append(d.ended, ev)
+	d.ends.list = append(d.ends.list, ev)
 	return nil
 }
 
@@ -121,16 +110,16 @@ func (d *Driver) dispatch(c *executor.Call) {
 func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
-	if at, ok := d.timers.next(); ok {
+	if at, ok := d.timers.nearest(); ok {
 		t := time.NewTimer(at.Sub(time.Now()))
 		defer t.Stop()
 		due = t.C
 	}
-	for d.calls.Makes(c) && !d.look.Load() {
+	for d.calls.Makes(c) && !d.att.look.Load() {
 		if f, ok := d.calls.Completed(); ok { // it is taken in later
 			d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
 			if f.Known {
-				d.ended = append(d.ended, f.Event)
+				d.ends.list = append(d.ends.list, f.Event)
 			}
 			continue
 		}
@@ -138,12 +127,12 @@ func (d *Driver) await(c *executor.Call) {
 		case <-d.calls.Ended():
 		case stuck := <-d.calls.Stuck():
 			if ev, ok := d.calls.GiveUp(stuck); ok {
-				d.ended = append(d.ended, ev)
+				d.ends.list = append(d.ends.list, ev)
 			}
-		case <-d.wake:
+		case <-d.att.wake:
 		case <-due:
 			return
-		case <-d.suspend:
+		case <-d.att.suspend:
 			return
 		case <-d.ctx.Done():
 			return
@@ -155,7 +144,7 @@ func (d *Driver) await(c *executor.Call) {
 func (d *Driver) cancel(cmd *scheduler.Command) {
 	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
 	if cmd.Abandoned {
-		d.closeToken(keyOf(cmd).path(d), false)
+		d.tokens.closeToken(keyOf(cmd).path(&d.run), false)
 	}
 }
 
@@ -167,4 +156,50 @@ func (d *Driver) finish(f executor.Finished) error {
 	d.keepReports()
 	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
 	return d.callEnded(f.Event)
+}
+
+// prepare turns a command into a call.
+func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
+	c := d.calls.NewCall()
+	c.Atom, c.Node, c.Values, c.Detail = cmd.Atom, cmd.Node, cmd.Values, cmd.Detail
+	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
+	c.About = atom.Call{
+		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
+		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace,
+	}
+	if cmd.Node == nil {
+		a := &d.plan.Atoms[cmd.Atom]
+		c.About.Path, c.Timeout = a.Name(), a.Timeout()
+		if c.About.Revert {
+			c.Timeout, c.About.Attempt = a.RevertPolicy().Timeout, int(cmd.Rec.RevertAttempt())+1
+		}
+		c.SetBody(a.Body())
+		return c
+	}
+	spec := &cmd.Node.Spec
+	name := spec.Task
+	c.About.Path, c.Timeout = cmd.Node.Path, spec.Timeout
+	if c.About.Revert {
+		name = spec.Undo.Task
+		c.Timeout, c.About.Attempt = spec.Undo.Policy.Timeout, int(cmd.Rec.RevertAttempt())+1
+	}
+	body, err := d.task(name)
+	if err == nil && c.About.Revert {
+		d.ask.askUndo(cmd, c)
+	}
+	if err != nil {
+		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, err)
+		if c.Missing.Code == atom.CodeError {
+			c.Missing.Code = atom.CodeNoTask
+		}
+	}
+	c.SetBody(body)
+	return c
+}
+
+func (d *Driver) task(name string) (atom.Body, error) {
+	if d.tasks == nil {
+		return nil, atom.Errorf(atom.CodeNoTask, "no task is registered as %q; give the engine its tasks with engine.WithTasks", name)
+	}
+	return d.tasks.Task(name)
 }

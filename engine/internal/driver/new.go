@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,17 +30,13 @@ type Mode struct {
 // store's data and of the input. Close it, unless Live was called.
 func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*Driver, error) {
 	run := &snap.Run
-	d := &Driver{
-		env: env, plan: plan, ctx: ctx, storing: context.WithoutCancel(ctx), claim: claim, secrets: run.Secrets, undos: run.Undos,
-		parent: run.Parent, root: run.Root, depth: run.Depth, trace: run.Trace, job: run.Job,
-		external: map[string]*external{}, children: map[string]*scheduler.Node{},
-		suspend: env.Suspend, wakeups: run.Wakeups,
-		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
-
-		watched: len(env.Observers) > 0 || env.Log.IsDebug(),
-		stretch: stretch{since: time.Now(), patience: patience},
-	}
-	d.interrupt = d.interrupts
+	d := &Driver{}
+	d.env, d.plan, d.ctx, d.storing, d.claim = env, plan, ctx, context.WithoutCancel(ctx), claim
+	d.secrets, d.trace, d.job = run.Secrets, run.Trace, run.Job
+	d.notices.watched = len(env.Observers) > 0 || env.Log.IsDebug()
+	d.connect()
+	d.stack.size, d.box.wakeups = run.Undos, run.Wakeups
+	d.children.family = family{parent: run.Parent, root: run.Root, depth: run.Depth}
 	if err := d.findTasks(run); err != nil {
 		return nil, err
 	}
@@ -49,7 +46,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
 		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
 	})
-	d.attempted = true // an attempt too many may have been committed
+	d.cycle.attempted = true // an attempt too many may have been committed
 	if d.next.Head.Started.IsZero() {
 		d.next.Head.Started = d.next.Now
 	}
@@ -66,9 +63,24 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}
-	d.calls.Init(ctx, &env.Calls, executor.Host{Claim: claim, Created: run.Created, Driver: d})
-	d.unwatch = context.AfterFunc(d.ctx, d.calls.Halt)
+	d.calls.Init(ctx, &env.Calls, executor.Host{Claim: claim, Created: run.Created, Driver: &d.att})
+	d.att.unwatch = context.AfterFunc(d.ctx, d.calls.Halt)
 	return d, nil
+}
+
+// connect lets the parts of the driver know each other.
+func (d *Driver) connect() {
+	r := &d.run
+	d.att = attention{
+		run: r, mode: &d.Mode, suspend: d.env.Suspend,
+		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
+	}
+	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, timers: &d.timers}
+	d.ask.stretch = stretch{since: time.Now(), patience: patience}
+	d.ask.interrupt = d.ask.interrupts
+	d.timers.run = r
+	d.tokens = tokens{run: r, timers: &d.timers, box: &d.box, open: map[string]*external{}}
+	d.children = children{run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]*scheduler.Node{}}
 }
 
 // findTasks finds the tasks that the run's atoms name.
@@ -85,22 +97,12 @@ func (d *Driver) findTasks(run *storage.Run) error {
 
 // Close frees what a driver holds beside its run.
 func (d *Driver) Close() {
-	if d.expiry != nil {
-		d.expiry.Stop()
+	if d.att.expiry != nil {
+		d.att.expiry.Stop()
 	}
-	d.unwatch()
+	d.att.unwatch()
 	d.calls.Halt()
 }
-
-// Grows reports whether the flow is a growing one, which is then the whole plan.
-func (d *Driver) Grows() bool { return Grows(d.plan) }
-
-// Grows reports whether the flow of a plan is a growing one.
-func Grows(p *flow.Plan) bool { return len(p.Atoms) == 1 && p.Atoms[0].Language != nil }
-
-// Owns reports whether the run was taken over: a claim by [storage.Store.Due] or
-// [storage.ClaimNew] begins with the first commit.
-func (d *Driver) Owns() bool { return d.claim.Begins <= d.next.Head.Seq }
 
 // SymbolsOf takes an input apart into its symbols.
 func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
@@ -110,3 +112,123 @@ func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	}
 	return symbols, nil
 }
+
+// Result returns the row of a run that was driven to rest, as it is now, and why it did not
+// succeed. The row is otherwise the one that it was loaded with.
+func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
+	h := &d.next.Head
+	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
+	run.Output, run.Failure = h.Output, h.Failure
+	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = h.Seq, h.Entries, h.Events, h.Refs, d.stack.size, h.Growth
+	run.Owner = ""
+	return run, d.cycle.over.Failures
+}
+
+// State returns the run's state as of its last commit.
+func (d *Driver) State() states.Flow { return d.next.Head.State }
+
+// BeginAnew forgets how a run ended that is driven once more.
+func (d *Driver) BeginAnew() {
+	h := &d.next.Head
+	h.Outcome, h.Output, h.Ended = storage.Unfinished, storage.Held{}, time.Time{}
+}
+
+// Reset makes a run that has ended PENDING again, as if it had never run, and releases it.
+func (d *Driver) Reset() error {
+	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil {
+		return err
+	}
+	h := &d.next.Head
+	h.Outcome, h.Undo, h.Output, h.Failure = storage.Unfinished, storage.UndoNone, storage.Held{}, nil
+	h.Started, h.Ended, h.Hold = time.Time{}, time.Time{}, false
+	h.Release, h.Wakeups, d.next.Dirty = true, d.box.wakeups, true
+	h.Memory = atom.Null
+	return d.flush()
+}
+
+// HasRead says up to which wakeup counter the messages that the run begins with were read.
+func (d *Driver) HasRead(wakeups int64) { d.box.wakeups = wakeups }
+
+// load takes up what was stored of the run.
+func (d *Driver) load(snap *storage.Snapshot) error {
+	run := &snap.Run
+	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
+	for i := range snap.Atoms {
+		l, err := d.next.Load(&snap.Atoms[i])
+		if err != nil {
+			return storeError(d.claim.Run, err)
+		}
+		records = append(records, l)
+		if l.Spec != nil && l.Spec.Group != nil {
+			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
+				return err
+			} else if err != nil {
+				return storeError(d.claim.Run, err)
+			}
+		}
+	}
+	if run.State != states.FlowPending || len(records) > 0 {
+		pending, pendingFailure := pendingOf(run)
+		d.s.Load(&scheduler.Saved{
+			Flow: run.State, Memory: run.Memory, Records: records, Undos: run.Undos,
+			Unwound: run.Undo != storage.UndoNone, PendingOutcome: pending, PendingFailure: pendingFailure,
+		})
+	}
+	targets := map[string]timerKey{}
+	for n := range d.s.Open {
+		targets[n.Path] = timerKey{node: n, atom: -1}
+		if n.Spec.Kind == flow.Nested && !n.Spec.Child.Detached {
+			d.children.byID[d.children.childOf(n)] = n
+		}
+	}
+	d.tokens.loadTokens(snap, targets)
+	d.tokens.loadSignals()
+	d.timers.found = snap.Timers
+	for _, t := range snap.Timers { // the others come back with the waits they belong to
+		switch e := d.tokens.open[t.Path]; {
+		case t.Kind == storage.TimerDeadline:
+			d.att.setDeadline(&d.timers, t.Due)
+		case t.Kind == storage.TimerToken && e != nil && e.timerKey != nobodys:
+			d.timers.set(e.tokenKey(), t.Due)
+		}
+	}
+	return nil
+}
+
+// loadEnded adds the children of an open fork that have ended: they are not
+// needed to go on, but their results are. Children are made in order, so where
+// the first is missing, there are no more. It stops with the process.
+func (d *Driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
+	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
+	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {
+		paths = paths[:0]
+		for i := from; i < min(from+childrenAtOnce, fork.Spec.Group.Count); i++ {
+			paths = append(paths, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
+		}
+		if d.ctx.Err() != nil {
+			return nil, ErrStopped
+		}
+		found, err := d.env.Store.AtomsAt(d.storing, d.claim.Run, paths...)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if found[i].Live {
+				continue // loaded with the others
+			}
+			l, err := d.next.Loaded(&found[i])
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, l)
+		}
+		if len(found) < len(paths) {
+			break
+		}
+	}
+	return records, nil
+}
+
+// childrenAtOnce is how many children of a fork are read at once.
+const childrenAtOnce = 256

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/ebbflow/ebb/atom"
@@ -13,11 +14,11 @@ import (
 // feed gives an event to the scheduler and does what it asks for, until it asks
 // for nothing more.
 func (d *Driver) feed(ev scheduler.Event) error {
-	if err := d.broken.Load(); err != nil {
+	if err := d.att.broken.Load(); err != nil {
 		return err
 	}
-	defer func(outer bool) { d.feeding = outer }(d.feeding)
-	d.feeding = true
+	defer func(outer bool) { d.cycle.feeding = outer }(d.cycle.feeding)
+	d.cycle.feeding = true
 	switch ev.Kind {
 	case scheduler.Completed, scheduler.Fired, scheduler.Told:
 		d.next.Head.Waited = d.next.Head.Iterations
@@ -29,11 +30,11 @@ func (d *Driver) feed(ev scheduler.Event) error {
 		ev.Now, ev.Random = d.next.Now, rand.Float64() //nolint:gosec // only spreads waits
 		again = false
 		cmds := d.s.Step(ev)
-		d.progressed = d.progressed || len(cmds) > 0
-		d.whole = d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
+		d.cycle.progressed = d.cycle.progressed || len(cmds) > 0
+		d.cycle.whole = d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
 			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
 		for i := range cmds {
-			if d.whole && asks(cmds[i].Op) {
+			if d.cycle.whole && asks(cmds[i].Op) {
 				if err := d.endWhole(); err != nil {
 					return err
 				}
@@ -56,10 +57,10 @@ func (d *Driver) feed(ev scheduler.Event) error {
 // endWhole ends what must be committed as a whole also under Each: in a growing
 // flow an event is kept with all that followed from it, or not at all.
 func (d *Driver) endWhole() error {
-	if !d.whole {
+	if !d.cycle.whole {
 		return nil
 	}
-	d.whole = false
+	d.cycle.whole = false
 	err := d.flushEach()
 	if err == nil && d.env.Each {
 		err = d.launch()
@@ -87,28 +88,28 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
 	case scheduler.AskRetry:
-		answer, err = d.askRetry(cmd)
+		answer, err = d.ask.askRetry(cmd)
 		return answer, err == nil, err
 	case scheduler.AskDeciders:
-		return d.askDeciders(cmd), true, nil
+		return d.ask.askDeciders(cmd), true, nil
 	case scheduler.AskLanguage:
-		if d.yields() {
-			return d.later(), true, nil
+		if d.ask.yields() {
+			return d.ask.later(), true, nil
 		}
 		if err := d.commitIfFull(); err != nil {
 			return answer, false, err
 		}
-		answer, err = d.askLanguage(cmd)
+		answer, err = d.ask.askLanguage(cmd)
 		return answer, err == nil, err
 	case scheduler.AskUndo:
-		if d.yields() {
-			return d.later(), true, nil
+		if d.ask.yields() {
+			return d.ask.later(), true, nil
 		}
 		answer, err = d.entry(cmd.Part)
 		return answer, err == nil, err
 	case scheduler.More:
-		if d.yields() && d.phase != states.EngineResuming {
-			return d.later(), true, nil
+		if d.ask.yields() && d.cycle.phase != states.EngineResuming {
+			return d.ask.later(), true, nil
 		}
 		if d.next.Full() {
 			if err = d.flush(); err == nil {
@@ -130,11 +131,11 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 func (d *Driver) take(cmd *scheduler.Command) {
 	switch cmd.Op {
 	case scheduler.Wait:
-		d.setTimer(cmd)
+		d.timers.setTimer(cmd)
 	case scheduler.Unwait:
-		d.dropTimer(cmd)
+		d.timers.dropTimer(cmd)
 	case scheduler.Deadline:
-		d.setDeadline(cmd.Due)
+		d.att.setDeadline(&d.timers, cmd.Due)
 		d.next.Timer("", storage.TimerDeadline, cmd.Due)
 	case scheduler.Tell:
 		d.tell(cmd)
@@ -163,25 +164,25 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
 	case cmd.Op == scheduler.Await:
-		d.openToken(cmd)
+		d.tokens.openToken(cmd)
 		return nil
 	case cmd.Op == scheduler.Spawn:
-		d.openToken(cmd)
-		return d.spawn(cmd.Node)
+		d.tokens.openToken(cmd)
+		return d.children.spawn(cmd.Node)
 	case nested && cmd.Node.Spec.Undo.Task == "": // it is reverted
-		return d.undoChild(cmd.Node)
+		return d.children.undoChild(cmd.Node)
 	}
 	c := d.prepare(cmd)
-	if c.Work != "" && d.dispatchRemote(cmd, c) {
+	if c.Work != "" && d.tokens.dispatchRemote(cmd, c) {
 		return d.flushEach()
 	}
 	if cmd.Op == scheduler.Execute {
-		if e := d.openToken(cmd); e != nil {
+		if e := d.tokens.openToken(cmd); e != nil {
 			c.About.Token = e.token.ID
 		}
 	}
 	d.calls.Queue(c)
-	if !d.env.Each || d.whole {
+	if !d.env.Each || d.cycle.whole {
 		return nil
 	}
 	if err := d.flush(); err != nil {
@@ -196,10 +197,10 @@ func (d *Driver) end(cmd *scheduler.Command) error {
 	case cmd.Op == scheduler.Cancel:
 		d.cancel(cmd)
 	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested:
-		d.closeToken(cmd.Node.Path, false)
-		return d.dropChild(cmd.Node, cmd.Abandoned)
+		d.tokens.closeToken(cmd.Node.Path, false)
+		return d.children.dropChild(cmd.Node, cmd.Abandoned)
 	default:
-		d.closeToken(keyOf(cmd).path(d), false)
+		d.tokens.closeToken(keyOf(cmd).path(&d.run), false)
 	}
 	return nil
 }
@@ -210,4 +211,104 @@ func (d *Driver) commitIfFull() error {
 		return nil
 	}
 	return d.flush()
+}
+
+// restrain fails a run that may not create another one, or a run of a plan that has begun
+// an attempt too many. That attempt is not made.
+func (d *Driver) restrain() error {
+	if f := d.children.family.barren; f != nil {
+		d.children.family.barren = nil
+		if !d.s.IsEnding() {
+			return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
+		}
+	}
+	if !d.cycle.attempted {
+		return nil
+	}
+	d.cycle.attempted = false
+	l := &d.env.Limits
+	var f *atom.Failure
+	switch {
+	case d.s.IsEnding():
+	case d.next.Head.Iterations > l.Iterations:
+		f = l.outgrown()
+	case d.next.Head.Bytes > l.Bytes:
+		f = l.overfull()
+	}
+	if f == nil {
+		return nil
+	}
+	return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
+}
+
+// entry brings the topmost entry of the undo stack, or of the part of it that a
+// flow wants undone.
+func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
+	ev := scheduler.Event{Kind: scheduler.Unwound}
+	u, found, err := d.find(part)
+	if !found || err != nil {
+		return ev, err
+	}
+	if _, gathered := d.next.Gathered(u.Path); gathered { // what is stored is old
+		if err := d.flush(); err != nil {
+			return ev, err
+		}
+	}
+	a, err := d.env.Store.Atom(d.storing, d.claim.Run, u.Path)
+	if err != nil {
+		return ev, storeError(d.claim.Run, err)
+	}
+	l, err := d.next.Load(&a)
+	if err != nil {
+		return ev, storeError(d.claim.Run, err)
+	}
+	ev.Node, ev.N = d.s.Unwind(l), u.N
+	return ev, nil
+}
+
+// find looks for the entry from the top of the stack, or of the part of it that was not
+// looked through yet, down. It stops with the process.
+func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
+	if part == nil {
+		return d.under(d.stack.size + 1)
+	}
+	below := d.stack.size + 1
+	if part.Below > 0 {
+		below = min(below, part.Below)
+	}
+	for {
+		if u, found, err = d.under(below); !found || err != nil {
+			return u, false, err
+		}
+		if picked, last := part.Picks(u.Path); picked || last {
+			return u, picked, nil
+		}
+		below = u.N
+	}
+}
+
+// under returns the entry of the undo stack right below a number, and whether there is one.
+// It reads a page of them where it was not read yet.
+func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
+	n := below - 1
+	if n < 1 {
+		return u, false, nil
+	}
+	if at := d.stack.index(n); at >= 0 {
+		return d.stack.page[at], true, nil
+	}
+	if d.ctx.Err() != nil {
+		return u, false, ErrStopped
+	}
+	if err := d.flush(); err != nil { // what is read must be there
+		return u, false, err
+	}
+	if d.stack.page, err = d.env.Store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {
+		return u, false, storeError(d.claim.Run, err)
+	}
+	at := d.stack.index(n)
+	if at < 0 {
+		return u, false, storeError(d.claim.Run, fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
+	}
+	return d.stack.page[at], true, nil
 }

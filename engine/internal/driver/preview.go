@@ -8,17 +8,26 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
+// How an entry of the undo stack stands that is not simply undone.
+type standing uint8
+
+const (
+	undoable standing = iota
+	stays             // a point of no return, which can only be at the bottom
+	gone              // undone already
+)
+
 // Preview tells the paths of the atoms that a command would revert, in the order of reverting,
 // until tell returns false. Live are the live atoms of the run. It drives nothing.
-func (d *Driver) Preview(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
-	if err := d.Refuse(o); err != nil {
+func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
+	if err := r.Refuse(o); err != nil {
 		return err
 	}
-	if d.Grows() {
-		return d.previewStack(o, live, tell)
+	if r.Grows() {
+		return r.previewStack(o, live, tell)
 	}
 	so := o.Operator(0)
-	for _, path := range d.previewPlan(&so) { // at most all atoms of the plan
+	for _, path := range r.previewPlan(&so) { // at most all atoms of the plan
 		if !tell(path) {
 			return nil
 		}
@@ -28,16 +37,16 @@ func (d *Driver) Preview(o *inbox.Command, live []storage.Atom, tell func(path s
 
 // previewPlan plays the command on the scheduler, as if every call that the
 // scheduler asks for succeeded, until the run would go forward.
-func (d *Driver) previewPlan(o *scheduler.OperatorCommand) []string {
+func (r *run) previewPlan(o *scheduler.OperatorCommand) []string {
 	var undone []string
 	var ended []scheduler.Event
 	step := func(ev scheduler.Event) (more bool) {
-		ev.Now = d.next.Now
-		cmds := d.s.Step(ev)
+		ev.Now = r.next.Now
+		cmds := r.s.Step(ev)
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
-				if a := &d.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
+				if a := &r.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
 					undone = append(undone, a.Name())
 				}
 				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
@@ -64,29 +73,29 @@ func (d *Driver) previewPlan(o *scheduler.OperatorCommand) []string {
 
 // previewStack tells what executes and can be undone, then the entries of the undo
 // stack, down to the entry that the command names.
-func (d *Driver) previewStack(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
+func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
 	if o.Kind == inbox.Cancel && !o.Undo {
 		return nil
 	}
 	for i := range live {
-		l, err := d.next.Loaded(&live[i])
+		l, err := r.next.Loaded(&live[i])
 		if err != nil {
-			return storeError(d.claim.Run, err)
+			return storeError(r.claim.Run, err)
 		}
 		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(l.Path) {
 			return nil
 		}
 	}
-	below := d.undos + 1
+	below := r.stack.size + 1
 	if o.Kind == inbox.Skip {
 		below--
 	}
 	for below > 1 {
-		page, err := d.stackBelow(below)
+		page, err := r.stackBelow(below)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		standing, err := d.standing(page)
+		standing, err := r.standing(page)
 		if err != nil {
 			return err
 		}
@@ -104,39 +113,30 @@ func (d *Driver) previewStack(o *inbox.Command, live []storage.Atom, tell func(p
 }
 
 // stackBelow returns a page of the stored undo stack.
-func (d *Driver) stackBelow(below int64) ([]storage.Undo, error) {
-	page, err := d.env.Store.Undos(d.ctx, d.claim.Run, below, stackPage)
-	return page, storeError(d.claim.Run, err)
+func (r *run) stackBelow(below int64) ([]storage.Undo, error) {
+	page, err := r.env.Store.Undos(r.ctx, r.claim.Run, below, stackPage)
+	return page, storeError(r.claim.Run, err)
 }
-
-// How an entry of the undo stack stands that is not simply undone.
-type standing uint8
-
-const (
-	undoable standing = iota
-	stays             // a point of no return, which can only be at the bottom
-	gone              // undone already
-)
 
 // standing returns how the entries of a page stand that may stay, or be gone: it leaves
 // out what is undoable.
-func (d *Driver) standing(page []storage.Undo) (map[string]standing, error) {
+func (r *run) standing(page []storage.Undo) (map[string]standing, error) {
 	var paths []string
 	for _, u := range page {
-		if u.N == 1 || d.next.Head.Undo != storage.UndoNone {
+		if u.N == 1 || r.next.Head.Undo != storage.UndoNone {
 			paths = append(paths, u.Path)
 		}
 	}
-	found, err := d.env.Store.AtomsAt(d.ctx, d.claim.Run, paths...)
+	found, err := r.env.Store.AtomsAt(r.ctx, r.claim.Run, paths...)
 	if err != nil {
-		return nil, storeError(d.claim.Run, err)
+		return nil, storeError(r.claim.Run, err)
 	}
 	how := map[string]standing{}
 	for i := range found {
-		l, err := d.next.Loaded(&found[i])
+		l, err := r.next.Loaded(&found[i])
 		switch {
 		case err != nil:
-			return nil, storeError(d.claim.Run, err)
+			return nil, storeError(r.claim.Run, err)
 		case l.Rec.State == states.TaskReverted:
 			how[l.Path] = gone
 		case l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess:

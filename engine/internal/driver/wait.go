@@ -1,10 +1,15 @@
 package driver
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -12,15 +17,15 @@ import (
 // commit.
 func (d *Driver) collect() error {
 	d.keepReports()
-	ended := d.ended
-	d.ended = d.spare[:0] // what is launched meanwhile may end at once
+	ended := d.ends.list
+	d.ends.list = d.ends.spare[:0] // what is launched meanwhile may end at once
 	for _, ev := range ended {
 		if err := d.callEnded(ev); err != nil {
 			return err
 		}
 	}
 	clear(ended)
-	d.spare = ended
+	d.ends.spare = ended
 	for {
 		f, ok := d.calls.Completed()
 		if !ok {
@@ -29,8 +34,8 @@ func (d *Driver) collect() error {
 		if err := d.finish(f); err != nil {
 			return err
 		}
-		if d.yields() { // calls may end as fast as they are taken in
-			d.look.Store(true)
+		if d.ask.yields() { // calls may end as fast as they are taken in
+			d.att.look.Store(true)
 			return nil
 		}
 	}
@@ -39,7 +44,7 @@ func (d *Driver) collect() error {
 // wait sleeps until something happens: a call ends, a timer is due, the run is
 // to be suspended, or the process is to stop.
 func (d *Driver) wait() (err error) {
-	if len(d.ended) > 0 || d.over != nil || d.quit || d.look.Load() {
+	if len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit || d.att.look.Load() {
 		return nil
 	}
 	if d.ctx.Err() != nil {
@@ -47,16 +52,16 @@ func (d *Driver) wait() (err error) {
 	}
 	d.stale = true
 	quiet := d.Mode.Quiet
-	if d.quiets() {
+	if d.att.quiets() {
 		if d.calls.Running() == 0 {
 			return ErrStopped
 		}
 		quiet = nil
-	} else if d.left {
+	} else if d.ask.left {
 		return nil
 	}
 	var due <-chan time.Time
-	if at, ok := d.timers.next(); ok {
+	if at, ok := d.timers.nearest(); ok {
 		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
@@ -86,9 +91,9 @@ func (d *Driver) wait() (err error) {
 				return d.feed(ev)
 			}
 			return nil
-		case <-d.suspend:
+		case <-d.att.suspend:
 			return nil // analyze sees it
-		case <-d.wake:
+		case <-d.att.wake:
 			return nil
 		case <-quiet:
 			return nil
@@ -100,7 +105,7 @@ func (d *Driver) wait() (err error) {
 
 // tellAwaiting tells observers when only others can move the run on.
 func (d *Driver) tellAwaiting() {
-	if d.calls.Running() > 0 || len(d.external) == 0 && (!d.Grows() || !d.s.Listens()) {
+	if d.calls.Running() > 0 || len(d.tokens.open) == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
 	}
 	for _, f := range d.env.Observers {
@@ -111,14 +116,14 @@ func (d *Driver) tellAwaiting() {
 // leaves reports whether the run must be released because it only waits. If so, the
 // next commit releases the run.
 func (d *Driver) leaves() bool {
-	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ended) > 0 || d.over != nil || d.quit || d.left || d.look.Load() || !d.s.Waits() {
+	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit || d.ask.left || d.att.look.Load() || !d.s.Waits() {
 		return false
 	}
-	due, waits := d.timers.next()
+	due, waits := d.timers.nearest()
 	if waits && !due.After(time.Now()) {
 		return false
 	}
-	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.wakeups, true
+	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.wakeups, true
 	return true
 }
 
@@ -133,11 +138,157 @@ func (d *Driver) fire() error {
 			continue
 		}
 		if k.kind() != storage.TimerDeadline { // that one holds until the run has ended
-			d.next.Timer(k.path(d), k.kind(), time.Time{})
+			d.next.Timer(k.path(&d.run), k.kind(), time.Time{})
 		}
 		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// expire fails an attempt whose time is up. One that has a token is failed as
+// anybody else would: by a message; nothing is done when somebody was faster, or has
+// taken it or was heard of meanwhile.
+func (d *Driver) expire(k timerKey) error {
+	path := k.path(&d.run)
+	e := d.tokens.open[path]
+	if e == nil {
+		return nil
+	}
+	if e.token.ID == "" {
+		f := overdue(&e.token, storage.ScheduleToClose)
+		f.Attempt = int(d.s.Record(e.atom).Attempt)
+		d.tokens.closeToken(path, true)
+		return d.feed(scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Failure: f})
+	}
+	if err := d.flush(); err != nil { // the token may be in the checkpoint that is being gathered
+		return err
+	}
+	for {
+		if err := d.tokens.lookAt(e); err != nil {
+			return err
+		}
+		limit, due := e.token.Due()
+		if limit == storage.NoLimit || due.After(d.next.Now) {
+			d.tokens.watchToken(e)
+			return nil
+		}
+		take := e.token.Take // which another worker's limits do not end
+		if take == 0 {
+			take = storage.Untaken
+		}
+		_, err := d.env.Store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
+		switch {
+		case errors.Is(err, storage.ErrTaken):
+		case err != nil && !errors.Is(err, storage.ErrGone):
+			return storeError(d.claim.Run, err)
+		default:
+			return d.readMessages()
+		}
+	}
+}
+
+// callEnded takes in the end of a call. When the attempt was ended from elsewhere
+// meanwhile, that counts. A call of a task that others are to end is not its end.
+func (d *Driver) callEnded(ev scheduler.Event) error {
+	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
+		return nil // it is not waited for any more
+	}
+	if ev.Revert || len(d.tokens.open) == 0 {
+		return d.feed(ev)
+	}
+	path := timerKey{node: ev.Node, atom: ev.Atom}.path(&d.run)
+	e := d.tokens.open[path]
+	switch {
+	case e == nil:
+	case e.early != nil:
+		if ev.Reports() {
+			if err := d.feed(ev); err != nil || d.tokens.open[path] != e {
+				return err
+			}
+		}
+		ev = d.tokens.endOf(e, e.early)
+		d.tokens.closeToken(path, true)
+	case ev.Kind == scheduler.Completed:
+		d.tokens.closeToken(path, false)
+	}
+	return d.feed(ev)
+}
+
+// endExternal ends the attempt that a message is for. It reports false when
+// there is none, and the message may stay.
+func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
+	if !d.tokens.awaits(e) {
+		if e.early != nil {
+			return false, nil
+		}
+		e.early = l // its call has not ended yet
+		return true, nil
+	}
+	d.next.Take(l.N)
+	ev := d.tokens.endOf(e, l)
+	d.tokens.closeToken(e.path(&d.run), l.Kind == storage.MessageToken)
+	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
+		ev.ByToken = true
+		if err := d.children.dropChild(n, ev.Failure == nil); err != nil { // what is not waited for any longer need not go on
+			return true, err
+		}
+	}
+	return true, d.feed(ev)
+}
+
+// handOver tells the scheduler which calls workers make now. If a call was ended
+// before the scheduler knew that, handOver ends it.
+func (d *Driver) handOver() error {
+	for len(d.tokens.handOvers) > 0 {
+		h := d.tokens.handOvers[0]
+		d.tokens.handOvers = d.tokens.handOvers[1:]
+		if d.tokens.open[h.path] != h.external { // it was given up meanwhile
+			continue
+		}
+		ev := h.event
+		if h.early != nil {
+			ev = d.tokens.endOf(h.external, h.early)
+			d.tokens.closeToken(h.path, true)
+		}
+		if err := d.feed(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childEnded ends the node whose run has ended, or the undoing of it.
+func (d *Driver) childEnded(l *storage.Message) error {
+	n := d.children.byID[l.Name]
+	d.next.Take(l.N)
+	if n == nil {
+		return nil
+	}
+	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: l.Body, Failure: l.Failure}
+	switch {
+	case n.Rec.State == states.TaskReverting:
+		delete(d.children.byID, l.Name)
+		run, err := d.env.Store.Run(d.storing, l.Name)
+		if err != nil {
+			return storeError(d.claim.Run, err)
+		}
+		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
+		if run.Undo == storage.UndoFailed {
+			ev.Failure = &atom.Failure{Atom: n.Path, Code: atom.CodeRevertFailed, Message: fmt.Sprintf("the run %q could not be undone", l.Name)}
+		}
+		return d.feed(ev)
+	case n.Awaits():
+		if n.Spec.Report && n.Rec.Result != nil { // that its run is there is still to be told
+			if err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n}); err != nil || d.children.byID[l.Name] != n || !n.Awaits() {
+				return err
+			}
+		}
+		delete(d.children.byID, l.Name)
+		d.tokens.closeToken(n.Path, false)
+		return d.feed(ev)
+	default:
+		return nil
+	}
 }

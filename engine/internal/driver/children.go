@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -25,25 +27,49 @@ func ChildID(run, path string, attempt int, child *flow.Child) string {
 	return id
 }
 
+// Children are the runs that a run has begun and waits for, or has undone.
+type children struct {
+	*run
+
+	mode  *Mode
+	att   *attention
+	calls *executor.Executor
+	byID  map[string]*scheduler.Node // which node a run is of
+	begun []childRun                 // to be driven with this one, once that is committed
+	group sync.WaitGroup             // of those that are driven
+
+	family family
+}
+
+// A family is where a run stands among the runs that create one another.
+type family struct {
+	parent  string        // id of the run that began this one
+	root    string        // see storage.Run
+	depth   int64         // see storage.Run
+	born    int64         // descendants of the root, as last read
+	counted bool          // born was read since the last commit
+	barren  *atom.Failure // the limit that keeps the run from creating another one
+}
+
 // childOf returns the id of the run that a node's present attempt begins.
-func (d *Driver) childOf(n *scheduler.Node) string {
-	return ChildID(d.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
+func (c *children) childOf(n *scheduler.Node) string {
+	return ChildID(c.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
 }
 
 // spawn begins the run of a node, in the commit that begins the node.
-func (d *Driver) spawn(n *scheduler.Node) error {
-	id, child := d.childOf(n), n.Spec.Child
+func (c *children) spawn(n *scheduler.Node) error {
+	id, child := c.childOf(n), n.Spec.Child
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
-	_, err := d.env.Store.Run(d.storing, id)
-	if err == nil || id == d.claim.Run { // which may be about to be made
+	_, err := c.env.Store.Run(c.storing, id)
+	if err == nil || id == c.claim.Run { // which may be about to be made
 		ev.Failure = &atom.Failure{
 			Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeRunExists,
 			Message: fmt.Sprintf("there is a run %q already", id),
 		}
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 		return nil
 	} else if !errors.Is(err, storage.ErrNotFound) {
-		return storeError(d.claim.Run, err)
+		return storeError(c.claim.Run, err)
 	}
 	input := n.Spec.Input
 	if child.Input != nil {
@@ -51,51 +77,51 @@ func (d *Driver) spawn(n *scheduler.Node) error {
 	}
 	run := storage.Run{
 		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
-		Trace: d.trace, Input: storage.Held{Data: input}, Created: d.next.Now, Due: d.next.Now,
+		Trace: c.trace, Input: storage.Held{Data: input}, Created: c.next.Now, Due: c.next.Now,
 	}
-	if err := d.env.Runs.Unknown(d.storing, &run); err != nil {
+	if err := c.env.Runs.Unknown(c.storing, &run); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
 	if err := run.Check(); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // it is the node that fails
 	}
-	switch f, failed := d.join(&run); {
+	switch f, failed := c.join(&run); {
 	case failed != nil:
 		return failed
 	case f != nil: // the failure of the run comes first, see restrain
-		d.barren, ev.Failure = f, f
-		d.ended = append(d.ended, ev)
+		c.family.barren, ev.Failure = f, f
+		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // it takes failed for set
 	}
-	d.next.Children = append(d.next.Children, run)
-	d.next.Dirty = true
+	c.next.Children = append(c.next.Children, run)
+	c.next.Dirty = true
 	switch {
 	case n.Spec.Report:
 		ev.Kind = scheduler.Deferred
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 	case child.Detached && n.Spec.Token == "":
 		ev.Result = atom.MustEncode(id)
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 	}
 	if child.Detached {
-		d.note(Event{Path: n.Path, Kind: RunDetached, Name: id})
+		c.note(Event{Path: n.Path, Kind: RunDetached, Name: id})
 		return nil
 	}
-	d.children[id] = n
-	if d.env.Runs.Drives(n.Spec.Child.Flow) {
-		d.childRuns = append(d.childRuns, childRun{id, &run})
+	c.byID[id] = n
+	if c.env.Runs.Drives(n.Spec.Child.Flow) {
+		c.begun = append(c.begun, childRun{id, &run})
 	}
 	return nil
 }
 
 // choose makes work of the nodes of an answer for which there is a task that does it
 // in place of a run.
-func (d *Driver) choose(scope *scheduler.Scope, growth *flow.Growth) {
-	chooser, ok := d.env.Tasks.(Chooser)
+func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
+	chooser, ok := q.env.Tasks.(Chooser)
 	if !ok {
 		return
 	}
@@ -109,100 +135,66 @@ func (d *Driver) choose(scope *scheduler.Scope, growth *flow.Growth) {
 // rejoin goes on with the runs that open nodes wait for, when the run is taken
 // up. A node whose end was known when the process died, but not committed, has it
 // again: it waits for no run, or began none.
-func (d *Driver) rejoin() error {
-	for n := range d.s.Open {
+func (c *children) rejoin() error {
+	for n := range c.s.Open {
 		if n.Spec.Kind != flow.Nested || !n.Awaits() {
 			continue
 		}
-		id := d.childOf(n)
-		run, err := d.env.Store.Run(d.storing, id)
+		id := c.childOf(n)
+		run, err := c.env.Store.Run(c.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
-			return storeError(d.claim.Run, err)
-		case err != nil || run.Parent != d.claim.Run:
-			if err := d.spawn(n); err != nil {
+			return storeError(c.claim.Run, err)
+		case err != nil || run.Parent != c.claim.Run:
+			if err := c.spawn(n); err != nil {
 				return err
 			}
 		case n.Spec.Child.Detached && n.Spec.Token != "": // it has begun, and another party has the token
 		case n.Spec.Child.Detached:
-			d.ended = append(d.ended, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: atom.MustEncode(id)})
-		case d.env.Runs.Drives(n.Spec.Child.Flow):
-			d.childRuns = append(d.childRuns, childRun{id: id})
+			c.ends.list = append(c.ends.list, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: atom.MustEncode(id)})
+		case c.env.Runs.Drives(n.Spec.Child.Flow):
+			c.begun = append(c.begun, childRun{id: id})
 		}
 	}
 	return nil
 }
 
-// childEnded ends the node whose run has ended, or the undoing of it.
-func (d *Driver) childEnded(l *storage.Message) error {
-	n := d.children[l.Name]
-	d.next.Take(l.N)
-	if n == nil {
-		return nil
-	}
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: l.Body, Failure: l.Failure}
-	switch {
-	case n.Rec.State == states.TaskReverting:
-		delete(d.children, l.Name)
-		run, err := d.env.Store.Run(d.storing, l.Name)
-		if err != nil {
-			return storeError(d.claim.Run, err)
-		}
-		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
-		if run.Undo == storage.UndoFailed {
-			ev.Failure = &atom.Failure{Atom: n.Path, Code: atom.CodeRevertFailed, Message: fmt.Sprintf("the run %q could not be undone", l.Name)}
-		}
-		return d.feed(ev)
-	case n.Awaits():
-		if n.Spec.Report && n.Rec.Result != nil { // that its run is there is still to be told
-			if err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n}); err != nil || d.children[l.Name] != n || !n.Awaits() {
-				return err
-			}
-		}
-		delete(d.children, l.Name)
-		d.closeToken(n.Path, false)
-		return d.feed(ev)
-	default:
-		return nil
-	}
-}
-
 // undoChild undoes what a node did by letting its run be undone.
-func (d *Driver) undoChild(n *scheduler.Node) error {
-	id := d.childOf(n)
+func (c *children) undoChild(n *scheduler.Node) error {
+	id := c.childOf(n)
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Revert: true, Result: atom.Null}
-	run, err := d.env.Store.Run(d.storing, id)
+	run, err := c.env.Store.Run(c.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 		return nil
 	case err != nil:
-		return storeError(d.claim.Run, err)
-	case run.Parent != d.claim.Run, // it was there before, and is none of ours
+		return storeError(c.claim.Run, err)
+	case run.Parent != c.claim.Run, // it was there before, and is none of ours
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
-		d.ended = append(d.ended, ev)
+		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
 	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("the run that began it is undone"), Undo: true}).Message(id)
 	if err != nil {
 		return err
 	}
-	d.next.Send(l)
-	d.children[id] = n
-	if d.env.Runs.Drives(n.Spec.Child.Flow) {
-		d.childRuns = append(d.childRuns, childRun{id: id})
+	c.next.Send(l)
+	c.byID[id] = n
+	if c.env.Runs.Drives(n.Spec.Child.Flow) {
+		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
 }
 
 // dropChild no longer waits for the run of a node. The run ends, unless it is to
 // be left alone.
-func (d *Driver) dropChild(n *scheduler.Node, leave bool) error {
-	id := d.childOf(n)
-	if d.children[id] != n {
+func (c *children) dropChild(n *scheduler.Node, leave bool) error {
+	id := c.childOf(n)
+	if c.byID[id] != n {
 		return nil
 	}
-	delete(d.children, id)
+	delete(c.byID, id)
 	if leave {
 		return nil
 	}
@@ -211,23 +203,23 @@ func (d *Driver) dropChild(n *scheduler.Node, leave bool) error {
 	if err != nil {
 		return err
 	}
-	d.next.Send(l)
+	c.next.Send(l)
 	return nil
 }
 
 // tellParent tells the run that began this one how it ended.
-func (d *Driver) tellParent() {
-	if d.parent == "" {
+func (c *children) tellParent() {
+	if c.family.parent == "" {
 		return
 	}
-	l := storage.Message{Run: d.parent, Kind: messageChild, Name: d.claim.Run, Body: d.next.Head.Output.Data}
-	if d.next.Head.Outcome != storage.Succeeded {
-		l.Failure = d.next.Head.Failure
+	l := storage.Message{Run: c.family.parent, Kind: messageChild, Name: c.claim.Run, Body: c.next.Head.Output.Data}
+	if c.next.Head.Outcome != storage.Succeeded {
+		l.Failure = c.next.Head.Failure
 		if l.Failure == nil {
 			l.Failure = &atom.Failure{Code: atom.CodeCancelled}
 		}
 	}
-	d.next.Send(l)
+	c.next.Send(l)
 }
 
 // A childRun is a run to be driven beside the run that began it.
@@ -239,24 +231,24 @@ type childRun struct {
 // driveChildRuns drives the runs that this run has begun, or wants undone, as long
 // as the process drives this run and no other process drives them. If the store
 // fails one of them, this run stops too, because it would wait in vain.
-func (d *Driver) driveChildRuns() {
-	if len(d.childRuns) == 0 {
+func (c *children) driveChildRuns() {
+	if len(c.begun) == 0 {
 		return
 	}
-	childRuns := d.childRuns
-	d.childRuns = nil
+	childRuns := c.begun
+	c.begun = nil
 	for _, f := range childRuns {
-		d.childSlots.Go(func() {
-			s := &Slot{Places: d.Mode.Places}
-			if !s.take(d.calls.Context()) {
+		c.group.Go(func() {
+			s := &Slot{Places: c.mode.Places}
+			if !s.take(c.calls.Context()) {
 				return
 			}
 			defer s.leave()
-			err := d.env.Runs.DriveChild(d.calls.Context(), f.id, f.made, s)
+			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, s)
 			if store, broken := errors.AsType[*StoreError](err); broken { // no process is left to drive it
-				d.Broken(store)
+				c.att.Broken(store)
 			} else if err != nil {
-				d.env.Log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
+				c.env.Log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
 			}
 		})
 	}

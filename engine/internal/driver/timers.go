@@ -21,12 +21,12 @@ var deadline = timerKey{atom: -1}
 
 func keyOf(cmd *scheduler.Command) timerKey { return timerKey{node: cmd.Node, atom: cmd.Atom} }
 
-func (k timerKey) path(d *Driver) string {
+func (k timerKey) path(r *run) string {
 	switch {
 	case k.node != nil:
 		return k.node.Path
 	case k.atom >= 0:
-		return d.plan.Atoms[k.atom].Name()
+		return r.plan.Atoms[k.atom].Name()
 	default:
 		return ""
 	}
@@ -45,34 +45,37 @@ func (k timerKey) kind() storage.TimerKind {
 	}
 }
 
-func (d *Driver) setTimer(cmd *scheduler.Command) {
+func (t *timers) setTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
-	d.timers.set(k, cmd.Due)
-	d.next.Timer(k.path(d), k.kind(), cmd.Due)
+	t.set(k, cmd.Due)
+	t.next.Timer(k.path(t.run), k.kind(), cmd.Due)
 }
 
-func (d *Driver) dropTimer(cmd *scheduler.Command) {
+func (t *timers) dropTimer(cmd *scheduler.Command) {
 	k := keyOf(cmd)
-	d.timers.drop(k)
-	d.next.Timer(k.path(d), k.kind(), time.Time{})
+	t.drop(k)
+	t.next.Timer(k.path(t.run), k.kind(), time.Time{})
 }
 
 // dropTimers drops what a run that has ended does not wait for any more.
-func (d *Driver) dropTimers() {
-	for k := range d.timers.at {
-		d.next.Timer(k.path(d), k.kind(), time.Time{})
+func (t *timers) dropTimers() {
+	for k := range t.at {
+		t.next.Timer(k.path(t.run), k.kind(), time.Time{})
 	}
-	for _, t := range d.found { // whose time had come before the run was taken up
-		d.next.Timer(t.Path, t.Kind, time.Time{})
+	for _, row := range t.found { // whose time had come before the run was taken up
+		t.next.Timer(row.Path, row.Kind, time.Time{})
 	}
-	d.timers, d.found = timers{}, nil
+	*t = timers{run: t.run}
 }
 
 // timers are the waits of one run, nearest first. Dropped ones stay in the heap
 // until they come up.
 type timers struct {
-	at   map[timerKey]time.Time
-	heap timerHeap
+	*run
+
+	found []storage.TimerRow // those that the run was loaded with
+	at    map[timerKey]time.Time
+	heap  timerHeap
 }
 
 type timer struct {
@@ -94,8 +97,8 @@ func (t *timers) drop(k timerKey) { delete(t.at, k) }
 
 func (t *timers) has(k timerKey) bool { _, ok := t.at[k]; return ok }
 
-// next returns when the nearest timer is due, if there is one.
-func (t *timers) next() (time.Time, bool) {
+// nearest returns when the nearest timer is due, if there is one.
+func (t *timers) nearest() (time.Time, bool) {
 	for len(t.heap.list) > 0 {
 		top := t.heap.list[0]
 		if at, ok := t.at[top.key]; ok && at.Equal(top.at) {
@@ -111,7 +114,7 @@ func (t *timers) pass(now time.Time) bool {
 	if len(t.heap.list) == 0 {
 		return false
 	}
-	at, ok := t.next()
+	at, ok := t.nearest()
 	return ok && !at.After(now)
 }
 
@@ -119,7 +122,7 @@ func (t *timers) pass(now time.Time) bool {
 func (t *timers) due(now time.Time) []timerKey {
 	var keys []timerKey
 	for {
-		at, ok := t.next()
+		at, ok := t.nearest()
 		if !ok || at.After(now) {
 			return keys
 		}

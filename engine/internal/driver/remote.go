@@ -37,29 +37,29 @@ type handOver struct {
 // dispatchRemote leaves a call to workers. It returns false if the call cannot be
 // left to workers: making the call then reports why. If a process died and the call
 // is begun again, the call stays in its queue or with its worker.
-func (d *Driver) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
+func (ts *tokens) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
 	path := c.About.Path
-	e := d.external[path]
+	e := ts.open[path]
 	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
-		work := d.workOf(c)
+		work := ts.workOf(c)
 		if c.Missing != nil {
 			return false
 		}
-		e = d.openWork(cmd, c, work)
+		e = ts.openWork(cmd, c, work)
 	} else {
 		if k := keyOf(cmd); e.timerKey != k {
 			e.timerKey = k
-			d.watchToken(e)
+			ts.watchToken(e)
 		}
 		e.revert = c.About.Revert
 	}
 	ev := scheduler.Event{Kind: scheduler.Deferred, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
-	d.handOvers = append(d.handOvers, handOver{e, path, ev})
+	ts.handOvers = append(ts.handOvers, handOver{e, path, ev})
 	return true
 }
 
 // openWork puts a call into the queue of its kind of work.
-func (d *Driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *external {
+func (ts *tokens) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Value) *external {
 	e := &external{timerKey: keyOf(cmd), revert: c.About.Revert}
 	limit := c.Timeout
 	t := &e.token
@@ -70,7 +70,7 @@ func (d *Driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Va
 			t.ID = n.Spec.Token
 		}
 	} else if n == nil && !e.revert {
-		a := &d.plan.Atoms[cmd.Atom]
+		a := &ts.plan.Atoms[cmd.Atom]
 		t.ScheduleToStart, t.StartToClose = a.ScheduleToStart(), a.StartToClose()
 		if def := a.Deferral(); def != nil {
 			t.Heartbeat = def.Heartbeat
@@ -79,16 +79,16 @@ func (d *Driver) openWork(cmd *scheduler.Command, c *executor.Call, work atom.Va
 			}
 		}
 	}
-	d.waitFor(e, c.About.Path, limit)
+	ts.waitFor(e, c.About.Path, limit)
 	told := *t
 	told.Work = work
-	d.next.Token(told)
+	ts.next.Token(told)
 	return e
 }
 
 // workOf returns what the worker is told; a call of which that is too much cannot be
 // made.
-func (d *Driver) workOf(c *executor.Call) atom.Value {
+func (ts *tokens) workOf(c *executor.Call) atom.Value {
 	if err := c.Evaluate(); err != nil {
 		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, err)
 		return nil
@@ -116,25 +116,4 @@ func (d *Driver) workOf(c *executor.Call) atom.Value {
 		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, fmt.Errorf("the input of work for a worker: %w", err))
 	}
 	return work
-}
-
-// handOver tells the scheduler which calls workers make now. If a call was ended
-// before the scheduler knew that, handOver ends it.
-func (d *Driver) handOver() error {
-	for len(d.handOvers) > 0 {
-		h := d.handOvers[0]
-		d.handOvers = d.handOvers[1:]
-		if d.external[h.path] != h.external { // it was given up meanwhile
-			continue
-		}
-		ev := h.event
-		if h.early != nil {
-			ev = d.endOf(h.external, h.early)
-			d.closeToken(h.path, true)
-		}
-		if err := d.feed(ev); err != nil {
-			return err
-		}
-	}
-	return nil
 }

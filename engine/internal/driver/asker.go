@@ -23,49 +23,62 @@ type stretch struct {
 	interrupted bool          // the answer that is being made is not wanted
 }
 
+// An asker asks user code: languages, retry controllers and deciders.
+type asker struct {
+	*run
+	stretch
+
+	mode      *Mode
+	att       *attention
+	timers    *timers
+	interrupt func() bool // is interrupts
+}
+
 // yields reports whether what the run computes is to wait. A run that is not in the
 // store yet, where nobody could find it, gets there first.
-func (d *Driver) yields() bool {
-	return d.attending || (d.wanted() || !d.Owns()) && d.next.Now.Sub(d.since) >= d.patience
+func (q *asker) yields() bool {
+	return q.attending || (q.wanted() || !q.Owns()) && q.next.Now.Sub(q.since) >= q.patience
 }
 
 // wanted reports whether there is something to look at.
-func (d *Driver) wanted() bool { return d.called() || isClosed(d.suspend) || d.timers.pass(d.next.Now) }
+func (q *asker) wanted() bool {
+	return q.att.called() || isClosed(q.att.suspend) || q.timers.pass(q.next.Now)
+}
 
 // interrupts is asked by languages that take long whether their answer is still wanted.
-func (d *Driver) interrupts() bool {
-	if d.interrupted || !d.answers.pause() { // who ignores it does not use the driver any more
+func (q *asker) interrupts() bool {
+	if q.interrupted || !q.att.answers.pause() { // who ignores it does not use the driver any more
 		return true
 	}
-	defer d.answers.resume()
-	if d.wanted() || !d.Owns() || len(d.timers.heap.list) > 0 {
-		d.next.Now = time.Now()
-		d.interrupted = d.yields()
+	defer q.att.answers.resume()
+	if q.wanted() || !q.Owns() || len(q.timers.heap.list) > 0 {
+		q.next.Now = time.Now()
+		q.interrupted = q.yields()
 	}
-	return d.interrupted
+	return q.interrupted
 }
 
 // answered reports whether an answer is to be taken. One that was interrupted is not: the
 // next may take twice as long, so that it is made at last.
-func (d *Driver) answered() bool {
-	if d.interrupted {
-		d.interrupted = false
-		d.patience *= 2
+func (q *asker) answered() bool {
+	if q.interrupted {
+		q.interrupted = false
+		q.patience *= 2
 		return false
 	}
-	d.patience = patience
+	q.patience = patience
 	return true
 }
 
 // later postpones the question that is out.
-func (d *Driver) later() scheduler.Event {
-	d.left = true
+func (q *asker) later() scheduler.Event {
+	q.left = true
 	return scheduler.Event{Kind: scheduler.Later}
 }
 
 // attend lets no question be answered until the returned function is called: what
 // several messages say is looked at before anything follows from the first of them.
-func (d *Driver) attend() (done func()) {
-	d.attending = true
-	return func() { d.attending = false }
+func (q *asker) attend() (done func()) {
+	q.attending = true
+	return func() { q.attending = false }
 }

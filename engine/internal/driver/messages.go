@@ -1,8 +1,6 @@
 package driver
 
 import (
-	"maps"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -18,24 +16,24 @@ const messageChild = "child"
 // readMessages reads a page of the messages that arrived since the inbox was last read.
 // Behind a full page it lets the driver come back for the next.
 func (d *Driver) readMessages() error {
-	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.wakeups)
+	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
 	if err != nil {
 		return storeError(d.claim.Run, err)
 	}
 	if n := len(messages); n == storage.MaxMessages {
 		wakeups = messages[n-1].N
-		d.mail.Store(true)
-		d.look.Store(true)
+		d.att.mail.Store(true)
+		d.att.look.Store(true)
 	} else if n > 0 {
 		wakeups = max(wakeups, messages[n-1].N)
 	}
-	d.wakeups = wakeups
+	d.box.wakeups = wakeups
 	return d.follow(messages)
 }
 
 // follow applies messages. A message that no atom waits for yet stays in the inbox.
 func (d *Driver) follow(messages []storage.Message) error {
-	defer d.attend()()
+	defer d.ask.attend()()
 	for i := range messages {
 		if err := d.open(&messages[i]); err != nil {
 			return err
@@ -55,7 +53,7 @@ func (d *Driver) open(l *storage.Message) error {
 	}
 	switch l.Kind {
 	case storage.MessageToken:
-		e := d.external[l.Path]
+		e := d.tokens.open[l.Path]
 		if e == nil || e.token.ID != l.Name {
 			d.next.Take(l.N) // its attempt is over
 			return nil
@@ -74,15 +72,15 @@ func (d *Driver) open(l *storage.Message) error {
 // workTaken counts from now on what counts from when a worker has taken the work of
 // an attempt, and tells that to a language whose node it is.
 func (d *Driver) workTaken(l *storage.Message) error {
-	e := d.external[l.Path]
+	e := d.tokens.open[l.Path]
 	if e == nil || e.token.ID != l.Name {
 		d.next.Take(l.N)
 		return nil
 	}
-	if err := d.lookAt(e); err != nil {
+	if err := d.tokens.lookAt(e); err != nil {
 		return err
 	}
-	d.watchToken(e)
+	d.tokens.watchToken(e)
 	if l.Kind != storage.MessageTaken || queueOf(e.node) == "" {
 		d.next.Take(l.N)
 		return nil
@@ -100,13 +98,13 @@ func (d *Driver) workTaken(l *storage.Message) error {
 func (d *Driver) told(l *storage.Message) error {
 	if d.Grows() {
 		if !d.s.Listens() {
-			d.unread = append(d.unread, *l)
+			d.box.unread = append(d.box.unread, *l)
 			return nil
 		}
 		cause := &flow.Cause{Kind: flow.Told, Message: l.Kind, Name: l.Name, Result: l.Body, Failure: l.Failure}
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause})
 	}
-	for _, e := range d.external {
+	for _, e := range d.tokens.open {
 		if l.Kind == storage.MessageSignal && e.signal != "" && e.signal == l.Name {
 			took, err := d.endExternal(e, l)
 			if took || err != nil {
@@ -114,18 +112,18 @@ func (d *Driver) told(l *storage.Message) error {
 			}
 		}
 	}
-	d.unread = append(d.unread, *l)
+	d.box.unread = append(d.box.unread, *l)
 	return nil
 }
 
 // rereadMessages looks again at the messages that no atom waited for.
 func (d *Driver) rereadMessages() error {
-	if len(d.unread) == 0 {
+	if len(d.box.unread) == 0 {
 		return nil
 	}
-	defer d.attend()()
-	unread := d.unread
-	d.unread = nil
+	defer d.ask.attend()()
+	unread := d.box.unread
+	d.box.unread = nil
 	for i := range unread {
 		if err := d.told(&unread[i]); err != nil {
 			return err
@@ -138,46 +136,17 @@ func (d *Driver) rereadMessages() error {
 // them before.
 func (d *Driver) settle() error {
 	for {
-		d.awaited = false
+		d.box.awaited = false
 		if err := d.decide(); err != nil {
 			return err
 		}
-		if !d.awaited {
+		if !d.box.awaited {
 			return nil
 		}
 		if err := d.rereadMessages(); err != nil {
 			return err
 		}
 	}
-}
-
-// tell sends what a language wants others to know, with the next commit.
-func (d *Driver) tell(cmd *scheduler.Command) {
-	d.next.Dirty = true
-	for _, m := range cmd.Messages {
-		d.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: d.keyFor(&m), Body: m.Body})
-	}
-	for _, m := range cmd.Out {
-		d.next.Outbox = append(d.next.Outbox, storage.Outgoing{ID: d.keyFor(&m), Run: d.claim.Run, Target: m.To, Body: m.Body})
-	}
-}
-
-// label sets labels of the run, with the next commit.
-func (d *Driver) label(cmd *scheduler.Command) {
-	d.next.Dirty = true
-	if d.next.Labels == nil {
-		d.next.Labels = map[string]string{}
-	}
-	maps.Copy(d.next.Labels, cmd.Labels)
-}
-
-// keyFor returns the message's own key, or one that no other message has: it is
-// given once, and stored with the message.
-func (d *Driver) keyFor(m *flow.Message) string {
-	if m.Key != "" {
-		return m.Key
-	}
-	return newToken()
 }
 
 // FirstCommand returns the command that a run must begin with, if one waits in its
@@ -211,4 +180,38 @@ func (d *Driver) WithoutHolds(messages []storage.Message) []storage.Message {
 		}
 	}
 	return rest
+}
+
+// accept returns the command for the scheduler, and whether the scheduler must
+// apply it. If the run does not allow the command, accept drops it.
+func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
+	if err := d.Refuse(o); err != nil {
+		if notOfRun(err) {
+			return so, false, err
+		}
+		d.env.Log.Warn("command refused", "run", d.claim.Run, "command", o.Kind, "error", err)
+		d.next.Take(n)
+		return so, false, nil
+	}
+	d.env.Log.Info("command received", "run", d.claim.Run, "command", o.Kind, "atom", o.Path)
+	if o.Kind == inbox.Suspend {
+		d.next.Take(n)
+		d.att.quit = true
+		return so, false, nil
+	}
+	if len(o.Input) > 0 {
+		err = d.replaceInput(o.Input)
+	}
+	return o.Operator(n), err == nil, err
+}
+
+// replaceInput gives the run other values of some of its inputs.
+func (d *Driver) replaceInput(changed map[string]atom.Value) error {
+	whole, err := d.s.SetInput(changed)
+	if err != nil {
+		return storeError(d.claim.Run, err)
+	}
+	held := d.next.Hold(whole)
+	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true
+	return nil
 }

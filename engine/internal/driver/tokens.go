@@ -2,14 +2,12 @@ package driver
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -32,9 +30,19 @@ type external struct {
 // still wanted: reverts of grown nodes.
 var nobodys = timerKey{atom: -1}
 
+// Tokens are the attempts that may be ended from outside the run.
+type tokens struct {
+	*run
+
+	timers    *timers
+	box       *box
+	open      map[string]*external // by path
+	handOvers []handOver           // calls that workers make, and that the scheduler is not told of yet
+}
+
 // openToken gives the attempt that a command begins its token. One that is begun
 // again, because its process died, keeps what it had.
-func (d *Driver) openToken(cmd *scheduler.Command) *external {
+func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 	var limit time.Duration
 	var e *external // made only for an attempt that has a token or a signal, as most have none
 	if n := cmd.Node; n != nil {
@@ -48,7 +56,7 @@ func (d *Driver) openToken(cmd *scheduler.Command) *external {
 			e.token.ScheduleToStart, e.token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
 		}
 	} else {
-		a := &d.plan.Atoms[cmd.Atom]
+		a := &ts.plan.Atoms[cmd.Atom]
 		def := a.Deferral()
 		if def == nil {
 			return nil
@@ -59,30 +67,30 @@ func (d *Driver) openToken(cmd *scheduler.Command) *external {
 			e.token.ID, e.token.Heartbeat = newToken(), def.Heartbeat
 		}
 	}
-	path := e.path(d)
-	if had := d.external[path]; had != nil && (cmd.Node == nil || had.token.ID == e.token.ID) {
+	path := e.path(ts.run)
+	if had := ts.open[path]; had != nil && (cmd.Node == nil || had.token.ID == e.token.ID) {
 		had.timerKey = e.timerKey
 		return had
 	}
-	d.waitFor(e, path, limit)
+	ts.waitFor(e, path, limit)
 	if e.token.ID == "" {
-		d.awaited = len(d.unread) > 0
+		ts.box.awaited = len(ts.box.unread) > 0
 		return e
 	}
 	e.token.Incarnation, e.token.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
-	d.next.Token(e.token)
+	ts.next.Token(e.token)
 	return e
 }
 
 // waitFor lets an attempt be waited for from now on.
-func (d *Driver) waitFor(e *external, path string, limit time.Duration) {
+func (ts *tokens) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
-	t.Run, t.Path, t.Beat, t.Since = d.claim.Run, path, d.next.Now, d.next.Now
+	t.Run, t.Path, t.Beat, t.Since = ts.claim.Run, path, ts.next.Now, ts.next.Now
 	if limit > 0 {
-		t.Deadline = d.next.Now.Add(limit)
+		t.Deadline = ts.next.Now.Add(limit)
 	}
-	d.external[path] = e
-	d.watchToken(e)
+	ts.open[path] = e
+	ts.watchToken(e)
 }
 
 // queueOf returns where workers find the work of a node that calls nobody.
@@ -94,89 +102,47 @@ func queueOf(n *scheduler.Node) string {
 }
 
 // watchToken sets the timer for when the first of the token's limits passes.
-func (d *Driver) watchToken(e *external) {
+func (ts *tokens) watchToken(e *external) {
 	if e.timerKey == nobodys {
 		return
 	}
 	k := e.tokenKey()
 	switch limit, due := e.token.Due(); {
 	case limit != storage.NoLimit:
-		d.timers.set(k, due)
-		d.next.Timer(k.path(d), storage.TimerToken, due)
-	case d.timers.has(k):
-		d.timers.drop(k)
-		d.next.Timer(k.path(d), storage.TimerToken, time.Time{})
+		ts.timers.set(k, due)
+		ts.next.Timer(k.path(ts.run), storage.TimerToken, due)
+	case ts.timers.has(k):
+		ts.timers.drop(k)
+		ts.next.Timer(k.path(ts.run), storage.TimerToken, time.Time{})
 	}
 }
 
 func (e *external) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
 
 // closeToken lets nobody end the attempt from elsewhere any more.
-func (d *Driver) closeToken(path string, used bool) {
-	e := d.external[path]
+func (ts *tokens) closeToken(path string, used bool) {
+	e := ts.open[path]
 	if e == nil {
 		return
 	}
-	delete(d.external, path)
-	if k := e.tokenKey(); d.timers.has(k) {
-		d.timers.drop(k)
-		d.next.Timer(path, storage.TimerToken, time.Time{})
+	delete(ts.open, path)
+	if k := e.tokenKey(); ts.timers.has(k) {
+		ts.timers.drop(k)
+		ts.next.Timer(path, storage.TimerToken, time.Time{})
 	}
 	if !used && e.token.ID != "" {
-		d.next.Token(storage.Token{ID: e.token.ID, Run: d.claim.Run, Path: path, State: storage.TokenGone})
+		ts.next.Token(storage.Token{ID: e.token.ID, Run: ts.claim.Run, Path: path, State: storage.TokenGone})
 	}
 	if e.early != nil {
-		d.next.Take(e.early.N)
-	}
-}
-
-// expire fails an attempt whose time is up. One that has a token is failed as
-// anybody else would: by a message; nothing is done when somebody was faster, or has
-// taken it or was heard of meanwhile.
-func (d *Driver) expire(k timerKey) error {
-	path := k.path(d)
-	e := d.external[path]
-	if e == nil {
-		return nil
-	}
-	if e.token.ID == "" {
-		f := overdue(&e.token, storage.ScheduleToClose)
-		f.Attempt = int(d.s.Record(e.atom).Attempt)
-		d.closeToken(path, true)
-		return d.feed(scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Failure: f})
-	}
-	if err := d.flush(); err != nil { // the token may be in the checkpoint that is being gathered
-		return err
-	}
-	for {
-		if err := d.lookAt(e); err != nil {
-			return err
-		}
-		limit, due := e.token.Due()
-		if limit == storage.NoLimit || due.After(d.next.Now) {
-			d.watchToken(e)
-			return nil
-		}
-		take := e.token.Take // which another worker's limits do not end
-		if take == 0 {
-			take = storage.Untaken
-		}
-		_, err := d.env.Store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
-		switch {
-		case errors.Is(err, storage.ErrTaken):
-		case err != nil && !errors.Is(err, storage.ErrGone):
-			return storeError(d.claim.Run, err)
-		default:
-			return d.readMessages()
-		}
+		ts.next.Take(e.early.N)
 	}
 }
 
 // lookAt reads the token of an attempt anew.
-func (d *Driver) lookAt(e *external) error {
-	t, err := d.env.Store.Token(d.storing, e.token.ID)
+func (ts *tokens) lookAt(e *external) error {
+	t, err := ts.env.Store.Token(ts.storing, e.token.ID)
 	if err != nil {
-		return storeError(d.claim.Run, err)
+		return storeError(ts.claim.Run, err)
 	}
 	e.token = seen(&t)
 	return nil
@@ -207,72 +173,45 @@ func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 
 // loadTokens takes up the tokens that are open, or were used: then a message says
 // so.
-func (d *Driver) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
+func (ts *tokens) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
 	for i := range snap.Tokens {
-		d.loadToken(&snap.Tokens[i], targets)
+		ts.loadToken(&snap.Tokens[i], targets)
 	}
-	open := maps.Clone(d.external)
+	open := maps.Clone(ts.open)
 	for i := range snap.Messages {
 		if l := &snap.Messages[i]; l.Kind == storage.MessageToken && open[l.Path] == nil { // else an earlier attempt's
-			d.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
+			ts.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
 		}
 	}
 }
 
-func (d *Driver) loadToken(t *storage.Token, targets map[string]timerKey) {
+func (ts *tokens) loadToken(t *storage.Token, targets map[string]timerKey) {
 	k, ok := targets[t.Path]
-	if i := d.plan.Index(t.Path); !ok && i >= 0 && !d.Grows() {
+	if i := ts.plan.Index(t.Path); !ok && i >= 0 && !ts.Grows() {
 		k = timerKey{atom: i}
 	} else if !ok {
 		k = nobodys
 	}
 	e := &external{timerKey: k, token: seen(t)}
 	if k.atom >= 0 && k.node == nil {
-		e.signal = d.plan.Atoms[k.atom].Signal()
+		e.signal = ts.plan.Atoms[k.atom].Signal()
 	}
-	d.external[t.Path] = e
+	ts.open[t.Path] = e
 }
 
 // loadSignals takes up the atoms that a signal ends, and nobody else.
-func (d *Driver) loadSignals() {
-	for i := range d.plan.Atoms {
-		a := &d.plan.Atoms[i]
-		if name := a.Name(); a.Signal() != "" && d.s.Record(int32(i)).Awaits() && d.external[name] == nil {
-			d.external[name] = &external{timerKey: timerKey{atom: int32(i)}, signal: a.Signal()}
+func (ts *tokens) loadSignals() {
+	for i := range ts.plan.Atoms {
+		a := &ts.plan.Atoms[i]
+		if name := a.Name(); a.Signal() != "" && ts.s.Record(int32(i)).Awaits() && ts.open[name] == nil {
+			ts.open[name] = &external{timerKey: timerKey{atom: int32(i)}, signal: a.Signal()}
 		}
 	}
-}
-
-// callEnded takes in the end of a call. When the attempt was ended from elsewhere
-// meanwhile, that counts. A call of a task that others are to end is not its end.
-func (d *Driver) callEnded(ev scheduler.Event) error {
-	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
-		return nil // it is not waited for any more
-	}
-	if ev.Revert || len(d.external) == 0 {
-		return d.feed(ev)
-	}
-	path := timerKey{node: ev.Node, atom: ev.Atom}.path(d)
-	e := d.external[path]
-	switch {
-	case e == nil:
-	case e.early != nil:
-		if ev.Reports() {
-			if err := d.feed(ev); err != nil || d.external[path] != e {
-				return err
-			}
-		}
-		ev = d.endOf(e, e.early)
-		d.closeToken(path, true)
-	case ev.Kind == scheduler.Completed:
-		d.closeToken(path, false)
-	}
-	return d.feed(ev)
 }
 
 // endOf returns the event that a message is which ends the attempt. A result that
 // the task cannot have fails it.
-func (d *Driver) endOf(e *external, l *storage.Message) scheduler.Event {
+func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
 	if ev.Failure != nil {
 		return ev
@@ -281,9 +220,9 @@ func (d *Driver) endOf(e *external, l *storage.Message) scheduler.Event {
 		ev.Result = atom.Null
 	}
 	if e.node == nil && !e.revert {
-		if err := d.plan.Atoms[e.atom].CheckResult(ev.Result); err != nil {
+		if err := ts.plan.Atoms[e.atom].CheckResult(ev.Result); err != nil {
 			ev.Result, ev.Failure = nil, &atom.Failure{
-				Atom: e.path(d), Attempt: int(d.s.Record(e.atom).Attempt), Code: atom.CodeBadResult,
+				Atom: e.path(ts.run), Attempt: int(ts.s.Record(e.atom).Attempt), Code: atom.CodeBadResult,
 				Message: clip.Text(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err), atom.MaxFailureText),
 			}
 		}
@@ -291,29 +230,7 @@ func (d *Driver) endOf(e *external, l *storage.Message) scheduler.Event {
 	return ev
 }
 
-// endExternal ends the attempt that a message is for. It reports false when
-// there is none, and the message may stay.
-func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
-	if !d.awaits(e) {
-		if e.early != nil {
-			return false, nil
-		}
-		e.early = l // its call has not ended yet
-		return true, nil
-	}
-	d.next.Take(l.N)
-	ev := d.endOf(e, l)
-	d.closeToken(e.path(d), l.Kind == storage.MessageToken)
-	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
-		ev.ByToken = true
-		if err := d.dropChild(n, ev.Failure == nil); err != nil { // what is not waited for any longer need not go on
-			return true, err
-		}
-	}
-	return true, d.feed(ev)
-}
-
-func (d *Driver) awaits(e *external) bool {
+func (ts *tokens) awaits(e *external) bool {
 	switch {
 	case e.revert:
 		return true
@@ -322,5 +239,5 @@ func (d *Driver) awaits(e *external) bool {
 	case e.atom < 0:
 		return false
 	}
-	return d.s.Record(e.atom).Awaits()
+	return ts.s.Record(e.atom).Awaits()
 }

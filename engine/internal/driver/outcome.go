@@ -1,0 +1,39 @@
+package driver
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// recordOutcome adds the run's pending outcome and failure to the next commit.
+func (r *run) recordOutcome(cmd *scheduler.Command) {
+	r.next.Head.Outcome = outcomes[cmd.PendingOutcome]
+	r.next.Head.Failure, r.next.Dirty = nil, true
+	if len(cmd.Failures) > 0 {
+		r.next.Head.Failure = cmd.Failures[0]
+	}
+}
+
+var outcomes = [...]storage.Outcome{
+	scheduler.NothingPending: storage.Unfinished, scheduler.PendingTimedOut: storage.TimedOut, scheduler.PendingCancelled: storage.Cancelled,
+	scheduler.PendingFailed: storage.FailedOutcome,
+}
+
+// pendingOf returns the pending outcome and failure that were stored for a run
+// that has not ended.
+func pendingOf(run *storage.Run) (scheduler.PendingOutcome, *atom.Failure) {
+	if run.State.Ended() {
+		return scheduler.NothingPending, nil
+	}
+	switch run.Outcome {
+	case storage.TimedOut:
+		return scheduler.PendingTimedOut, run.Failure
+	case storage.Cancelled:
+		return scheduler.PendingCancelled, run.Failure
+	case storage.FailedOutcome:
+		return scheduler.PendingFailed, run.Failure
+	default:
+		return scheduler.NothingPending, nil
+	}
+}

@@ -1,0 +1,37 @@
+package driver
+
+import (
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"maps"
+)
+
+// tell sends what a language wants others to know, with the next commit.
+func (r *run) tell(cmd *scheduler.Command) {
+	r.next.Dirty = true
+	for _, m := range cmd.Messages {
+		r.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body})
+	}
+	for _, m := range cmd.Out {
+		r.next.Outbox = append(r.next.Outbox, storage.Outgoing{ID: r.keyFor(&m), Run: r.claim.Run, Target: m.To, Body: m.Body})
+	}
+}
+
+// label sets labels of the run, with the next commit.
+func (r *run) label(cmd *scheduler.Command) {
+	r.next.Dirty = true
+	if r.next.Labels == nil {
+		r.next.Labels = map[string]string{}
+	}
+	maps.Copy(r.next.Labels, cmd.Labels)
+}
+
+// keyFor returns the message's own key, or one that no other message has: it is
+// given once, and stored with the message.
+func (r *run) keyFor(m *flow.Message) string {
+	if m.Key != "" {
+		return m.Key
+	}
+	return newToken()
+}

@@ -1,0 +1,76 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Refuse returns why the run, as it was loaded, does not allow a command.
+func (r *run) Refuse(o *inbox.Command) error {
+	if o.Err != nil {
+		return o.Err
+	}
+	if o.Kind == inbox.Suspend {
+		return nil
+	}
+	so := o.Operator(0)
+	err := r.s.Refuse(&so)
+	if err == nil && r.Grows() && o.Path != "" {
+		if o.Kind == inbox.RevertTo {
+			err = r.onStack(o.Path)
+		} else {
+			err = r.onTop(o.Path)
+		}
+	}
+	if err == nil || notOfRun(err) {
+		return err
+	}
+	return fmt.Errorf("%w: run %q: %w", ErrRefused, r.claim.Run, err)
+}
+
+// onStack returns an error unless the path is one of those that can be undone.
+func (r *run) onStack(path string) error {
+	for u, err := range r.undoStack(0) {
+		if err != nil || u.Path == path {
+			return err
+		}
+	}
+	return fmt.Errorf("%q is not among what was done and can be undone", path)
+}
+
+// onTop returns an error unless the path is the one that is to be undone next.
+func (r *run) onTop(path string) error {
+	for u, err := range r.undoStack(0) {
+		if err != nil || u.Path == path {
+			return err
+		}
+		return fmt.Errorf("the undoing did not come to a stop at %q, but at %q", path, u.Path)
+	}
+	return nil
+}
+
+// undoStack reads the stored undo stack from below an entry on, or with 0 from the top, down.
+// It ends with the process, under ErrStopped.
+func (r *run) undoStack(below int64) iter.Seq2[storage.Undo, error] {
+	return func(yield func(storage.Undo, error) bool) {
+		for u, err := range storage.EachUndo(r.ctx, r.env.Store, r.claim.Run, below) {
+			if err = storeError(r.claim.Run, err); r.ctx.Err() != nil {
+				err = ErrStopped
+			}
+			if !yield(u, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// notOfRun reports whether an error says nothing about the run: the store failed, or the
+// process is to stop.
+func notOfRun(err error) bool {
+	_, broken := errors.AsType[*StoreError](err)
+	return broken || errors.Is(err, ErrStopped)
+}
