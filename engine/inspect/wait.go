@@ -7,18 +7,22 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Wait is one thing that a run waits for.
+// A Wait is one thing that a run waits for. Its times are in UTC.
 type Wait struct {
-	Kind    WaitKind
-	Path    string // of the atom; "" is the run
-	Since   time.Time
-	Due     time.Time
-	Attempt int
-	Token   *storage.Token
-	Timeout storage.TokenLimit // of the token, that passes when it is due
-	Message *storage.Message
-	Limit   *storage.LimitedError
-	Failure *Failure // why it waits
+	Kind    WaitKind  `json:"kind"`
+	Path    string    `json:"path,omitempty"` // of the atom; "" is the run
+	Since   time.Time `json:"since,omitzero"`
+	Due     time.Time `json:"due,omitzero"`
+	Timeout string    `json:"timeout,omitempty"` // token, worker: which limit passes then
+	Attempt int       `json:"attempt,omitempty"`
+	Token   string    `json:"token,omitempty"`
+	Work    string    `json:"work,omitempty"`    // worker: of which kind
+	Worker  string    `json:"worker,omitempty"`  // worker: who has it, if anybody
+	Lease   time.Time `json:"-"`                 // worker: until when
+	Message string    `json:"message,omitempty"` // its kind
+	Name    string    `json:"name,omitempty"`    // of the signal or event
+	Limit   string    `json:"limit,omitempty"`   // place: the limit that is reached
+	Failure *Failure  `json:"failure,omitempty"` // why it waits
 }
 
 // A WaitKind says what is waited for.
@@ -44,14 +48,14 @@ func (w *Diagnosis) Waits() []Wait {
 	var list []Wait
 	if !w.Run.State.Ended() {
 		if w.Place != nil && !w.Run.Hold {
-			list = append(list, Wait{Kind: WaitsForPlace, Limit: w.Place})
+			list = append(list, Wait{Kind: WaitsForPlace, Limit: w.Place.Reason()})
 		}
 		for i := range w.Atoms {
 			list = append(list, w.waitOf(&w.Atoms[i]))
 		}
 		for _, t := range w.Timers {
 			if t.Kind == storage.TimerDeadline {
-				list = append(list, Wait{Kind: WaitsForDeadline, Path: t.Path, Due: t.Due})
+				list = append(list, Wait{Kind: WaitsForDeadline, Path: t.Path, Due: t.Due.UTC()})
 			}
 		}
 	} else if w.Run.Undo == storage.UndoFailed {
@@ -63,13 +67,13 @@ func (w *Diagnosis) Waits() []Wait {
 	}
 	for i := range w.Messages {
 		l := &w.Messages[i]
-		list = append(list, Wait{Kind: WaitsForReading, Path: l.Path, Since: l.Sent, Message: l})
+		list = append(list, Wait{Kind: WaitsForReading, Path: l.Path, Since: l.Sent.UTC(), Message: l.Kind, Name: l.Name})
 	}
 	return list
 }
 
 func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
-	now := Wait{Kind: WaitsForExecution, Path: a.Path, Since: a.StartedAt, Due: a.Due, Attempt: a.Attempt}
+	now := Wait{Kind: WaitsForExecution, Path: a.Path, Since: a.StartedAt.UTC(), Due: a.Due.UTC(), Attempt: a.Attempt}
 	switch a.State {
 	case states.TaskRetrying:
 		now.Kind, now.Attempt, now.Failure = WaitsForRetry, a.Attempt+1, FailureOf(a.Failure)
@@ -101,9 +105,13 @@ func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 
 // waitForHolder makes w a wait for the holder of a token, and says until when.
 func (w *Wait) waitForHolder(token *storage.Token) {
-	w.Token = token
-	w.Timeout, w.Due = token.Due()
+	w.Token, w.Work, w.Worker, w.Lease = token.ID, token.Queue, token.Worker, token.Lease
+	limit, due := token.Due()
+	w.Due = due.UTC()
+	if limit != storage.NoLimit {
+		w.Timeout = limit.String()
+	}
 	if token.Take > 0 && !token.Since.IsZero() {
-		w.Since = token.Since
+		w.Since = token.Since.UTC()
 	}
 }

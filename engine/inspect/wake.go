@@ -31,8 +31,8 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	if w.Alive() {
 		list = append(list, Wake{By: "owner"})
 		for _, one := range waits {
-			if !one.Due.IsZero() && one.Token == nil {
-				list = append(list, Wake{By: "timer", At: one.Due.UTC(), Path: one.Path})
+			if !one.Due.IsZero() && one.Token == "" {
+				list = append(list, Wake{By: "timer", At: one.Due, Path: one.Path})
 			}
 		}
 	}
@@ -40,8 +40,8 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 		list = append(list, Wake{By: "event", Event: event, Command: "ebb signal " + id + " " + event})
 	}
 	for _, one := range waits {
-		if one.Token != nil {
-			list = append(list, Wake{By: "token", Path: one.Path, Token: one.Token.ID, Command: "ebb complete " + one.Token.ID})
+		if one.Token != "" {
+			list = append(list, Wake{By: "token", Path: one.Path, Token: one.Token, Command: "ebb complete " + one.Token})
 		}
 	}
 	if mends := w.Mends(waits); len(mends) > 0 && w.Run.State == states.FlowSuspended {

@@ -107,26 +107,25 @@ func stands(w *inspect.Diagnosis) string {
 }
 
 // worker says who does the work of a token, or is to.
-func worker(t *storage.Token, now time.Time) string {
-	kind := quoted(t.Queue)
+func worker(one *inspect.Wait, now time.Time) string {
+	kind := quoted(one.Work)
 	switch {
-	case t.Worker == "":
+	case one.Worker == "":
 		return "a worker that asks for " + kind
-	case !t.Lease.IsZero() && !t.Lease.After(now):
-		return fmt.Sprintf("another worker that asks for %s, as nothing was heard of %s", kind, quoted(t.Worker))
-	case t.Worker == "?": // it gave no name
+	case !one.Lease.IsZero() && !one.Lease.After(now):
+		return fmt.Sprintf("another worker that asks for %s, as nothing was heard of %s", kind, quoted(one.Worker))
+	case one.Worker == "?": // it gave no name
 		return "a worker, which does " + kind
 	default:
-		return fmt.Sprintf("the worker %s, which does %s", quoted(t.Worker), kind)
+		return fmt.Sprintf("the worker %s, which does %s", quoted(one.Worker), kind)
 	}
 }
 
 // limits say of a token until when it is what.
-var limits = [...]string{
-	storage.NoLimit: "", storage.ScheduleToClose: "",
-	storage.ScheduleToStart: ", by when one has to have taken it",
-	storage.StartToClose:    ", which is how long it may take",
-	storage.HeartbeatLimit:  ", unless it is heard of before",
+var limits = map[string]string{
+	storage.ScheduleToStart.String(): ", by when one has to have taken it",
+	storage.StartToClose.String():    ", which is how long it may take",
+	storage.HeartbeatLimit.String():  ", unless it is heard of before",
 }
 
 // sentenceOf says what one wait is.
@@ -140,7 +139,7 @@ func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 	case inspect.WaitsForToken:
 		return fmt.Sprintf("%s waits for whoever has its token%s%s%s.", name, since(one.Since, now), until(one.Due, now), limits[one.Timeout])
 	case inspect.WaitsForWorker:
-		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one.Token, now), since(one.Since, now), until(one.Due, now), limits[one.Timeout])
+		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one, now), since(one.Since, now), until(one.Due, now), limits[one.Timeout])
 	case inspect.WaitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.Due, now), ","))
 	case inspect.WaitsForRetry:
@@ -150,7 +149,7 @@ func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 	case inspect.WaitsForMending:
 		return fmt.Sprintf("%s could not be undone%s.", name, after(one))
 	case inspect.WaitsForPlace:
-		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.Limit.Reason()))
+		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.Limit))
 	case inspect.WaitsForDeadline:
 		return fmt.Sprintf("Its time is up%s.", at(one.Due, now))
 	default:
@@ -172,13 +171,12 @@ func called(w *inspect.Diagnosis, name, how string, one *inspect.Wait, now time.
 }
 
 func inInbox(one *inspect.Wait, now time.Time) string {
-	l := one.Message
-	what := visible.Line(l.Kind)
-	if l.Name != "" && l.Kind != storage.MessageToken {
-		what += " " + visible.Line(l.Name)
+	what := visible.Line(one.Message)
+	if one.Name != "" && one.Message != storage.MessageToken {
+		what += " " + visible.Line(one.Name)
 	}
-	if l.Path != "" {
-		what += " for " + visible.Line(l.Path)
+	if one.Path != "" {
+		what += " for " + visible.Line(one.Path)
 	}
 	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.Since, now))
 }
