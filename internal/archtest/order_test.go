@@ -16,6 +16,9 @@ var packages = []string{
 	"worker", "states", "atom", "flow", "storage", "engine", "jobs", "conductor", "server", "cmd", "examples", "bench",
 }
 
+// commandPackages is the import order within the command.
+var commandPackages = []string{"cmd/ebb/internal/document", "cmd/ebb/internal/definition", "cmd/ebb/internal/view", "cmd/ebb"}
+
 // internalUsers says which folders may import each package below internal/.
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.
 var internalUsers = map[string][]string{
@@ -112,6 +115,8 @@ func mayImport(from, to string) error {
 		return fmt.Errorf("%s imports %s, which has no place in the import order", from, to)
 	case right > left:
 		return fmt.Errorf("%s imports %s: %s stands to the right of %s", from, to, packages[right], packages[left])
+	case packages[right] == "cmd" && !slices.Contains(commandPackages[:slices.Index(commandPackages, from)+1], to):
+		return fmt.Errorf("%s imports %s, which is not to its left among %v", from, to, commandPackages)
 	case right == left && packages[left] != "cmd" && !within(from, to) && !strings.Contains(to, "/internal/"):
 		return fmt.Errorf("%s imports %s: a subpackage imports its parent, and a package imports neither its siblings nor its own subpackages", from, to)
 	}
@@ -150,7 +155,9 @@ func TestMayImport(t *testing.T) {
 		{"server/workers", "worker", true},
 		{"worker", "atom", false},
 		{"engine", ".", false},
-		{"cmd/ebb", "cmd/ebb/terminal", true},
+		{"cmd/ebb", "cmd/ebb/internal/view", true},
+		{"cmd/ebb/internal/definition", "cmd/ebb/internal/document", true},
+		{"cmd/ebb/internal/definition", "cmd/ebb/internal/view", false},
 		{"engine", "cmd/ebb", false},
 		{"flow/asl", "internal/jsonpath", true},
 		{"engine", "internal/jsonpath", false},
