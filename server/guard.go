@@ -25,8 +25,8 @@ func refuse(w http.ResponseWriter, why *Problem) {
 	why.Answer(w)
 }
 
-// Guard serves those who may ask, within the limits of a request. It is for a program that serves with an http.Server of
-// its own, which has to bound connections and their heads itself; [Server.Start] guards what it serves.
+// Guard serves those who may ask, within the limits of a request. It is for a program that serves with an http.Server
+// of its own, which has to bound connections and their heads itself; [Server.Start] guards what it serves.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer recovered(s.log, w, r)

@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// Live answers GET with 200 as long as the process can answer at all. It belongs at /livez, where [Server.Guard] wants no
-// key and lets it answer however many requests are at work.
+// Live answers GET with 200 as long as the process can answer at all. It belongs at /livez, where [Server.Guard] wants
+// no key and lets it answer however many requests are at work.
 func Live() http.Handler {
 	return Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }))
 }
 
-// Ready answers GET with 200 when ready returns nil, such as that of a conductor, else with 503. It belongs at /readyz,
-// where [Server.Guard] wants no key. Only a client that shows a key for everything is told the reason, which may name the
-// database, its host and its user. The log gives each reason once.
+// Ready answers GET with 200 when ready returns nil, such as that of a conductor, else with 503. It belongs at
+// /readyz, where [Server.Guard] wants no key. Only a client that shows a key for everything is told the reason, which
+// may name the database, its host and its user. The log gives each reason once.
 func (s *Server) Ready(ready func(context.Context) error) http.Handler {
 	var last atomic.Pointer[string] // reason
 	return Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

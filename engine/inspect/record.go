@@ -78,10 +78,12 @@ type Atom struct {
 	Details       atom.Value `json:"details,omitempty"` // of the progress, in the task's words
 }
 
+// AtomOf returns an atom without secrets.
 func AtomOf(secrets *storage.Secrets, a *storage.Atom) Atom {
 	return Atom{
 		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Incarnation: a.Incarnation, Attempt: a.Attempt,
-		Started: a.StartedAt.UTC(), Ended: a.EndedAt.UTC(), Due: a.Due.UTC(), Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: FailureOf(a.Failure),
+		Started: a.StartedAt.UTC(), Ended: a.EndedAt.UTC(), Due: a.Due.UTC(),
+		Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: FailureOf(a.Failure),
 		RevertResult: secrets.Mask(a.Path, a.RevertResult.Data), RevertFailure: FailureOf(a.RevertFailure),
 		Progress: a.Progress, Details: secrets.Mask(a.Path, a.Details),
 	}

@@ -91,11 +91,11 @@ func (d *Definition) Check(r *tasks.Registry) error {
 	return nil
 }
 
-// CheckName returns an error for the name of something new in which a reader cannot see every character: it could not be
-// told from another, or be written again. What has such a name already can still be named.
+// CheckName returns an error for the name of something new in which a reader cannot see every character: it could not
+// be told from another, or be written again. What has such a name already can still be named.
 //
-// The rule is the command's. A store takes any text: the ids of runs that a run begins hold the names of its states, and a Go
-// program names its own.
+// The rule is the command's. A store takes any text: the ids of runs that a run begins hold the names of its states,
+// and a Go program names its own.
 func CheckName(what, name string) error {
 	if !visible.All(name) {
 		return fmt.Errorf("%s %q: a name has no control characters, nor others that cannot be seen", what, name)

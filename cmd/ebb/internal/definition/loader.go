@@ -20,9 +20,9 @@ import (
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
-// A Loader loads documents that definitions name: regular files in the folder of the definition and in folders that the
-// operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who may name
-// anything. What the operator names on the command line is read wherever it is.
+// A Loader loads documents that definitions name: regular files in the folder of the definition and in folders that
+// the operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who
+// may name anything. What the operator names on the command line is read wherever it is.
 //
 // Errors say nothing of what a file or a server holds.
 type Loader struct {
@@ -37,8 +37,8 @@ const loadTime = 30 * time.Second
 // errNotAllowed is why a document is not loaded.
 var errNotAllowed = errors.New("it is not in the definition's folder, nor below what --allow names")
 
-// NewLoader returns a loader of what a file names: from its folder, from folders that are given with their whole paths, and
-// from the web.
+// NewLoader returns a loader of what a file names: from its folder, from folders that are given with their whole
+// paths, and from the web.
 func NewLoader(file string, folders []string, web []webscope.Scope) (*Loader, error) {
 	l, err := loaderBeside(file)
 	if err != nil {
@@ -151,7 +151,8 @@ func (l *Loader) fetch(u *url.URL) ([]byte, error) {
 	return text, err
 }
 
-// errRedirected is what is said of a server that sends the request to where it may not go. Where that is, the server knows.
+// errRedirected is what is said of a server that sends the request to where it may not go. Where that is, the server
+// knows.
 var errRedirected = errors.New("the server redirects to what --allow does not name")
 
 // withoutURL returns an error of a client without the URL, which the caller names.

@@ -136,7 +136,8 @@ func unquoted(quoted string, characters int) (text string) {
 	return text
 }
 
-// takeFile makes another file the definition, which a template at a place names. It is read like all that definitions name.
+// takeFile makes another file the definition, which a template at a place names. It is read like all that definitions
+// name.
 func (s *Source) takeFile(name string, at document.Place) {
 	beside, err := loaderBeside(s.File)
 	if err != nil {

@@ -14,7 +14,8 @@ var machineResources = map[string]struct{ object, text, file, kind string }{
 	"AWS::Serverless::StateMachine":    {object: "Definition", file: "DefinitionUri", kind: "Type"},
 }
 
-// maxTemplate is how many bytes the definitions of a template may have together. A file counts for each machine that names it.
+// maxTemplate is how many bytes the definitions of a template may have together. A file counts for each machine that
+// names it.
 const maxTemplate = 64 << 20
 
 // isTemplate reports whether a document is a template of CloudFormation or SAM.

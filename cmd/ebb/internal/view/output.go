@@ -42,7 +42,8 @@ func (e *OutputError) Unwrap() error { return e.err }
 // ClosedByReader reports whether the reader of a pipe has closed it, as head does: it has what it wanted.
 func (e *OutputError) ClosedByReader() bool { return errors.Is(e.err, syscall.EPIPE) }
 
-// Write implements [io.Writer]. Each call has whole characters. After a failure it returns the same error and writes nothing.
+// Write implements [io.Writer]. Each call has whole characters. After a failure it returns the same error and writes
+// nothing.
 func (o *Output) Write(text []byte) (int, error) {
 	shown := visible.Lines
 	switch {
