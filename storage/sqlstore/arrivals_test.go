@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // TestArrivalsFor: a commit that makes a run due, or sends a message, notifies those who look for
@@ -18,19 +19,19 @@ func TestArrivalsFor(t *testing.T) {
 	messages := []storage.Message{{Run: "r"}}
 	for what, c := range map[string]struct {
 		cp   storage.Checkpoint
-		want change
+		want wakeup.Change
 	}{
-		"a step":                        {storage.Checkpoint{Head: running}, nobody},
-		"a message":                     {storage.Checkpoint{Head: running, Messages: messages}, moves},
-		"a child":                       {storage.Checkpoint{Head: running, Children: []storage.Run{{ID: "r"}}}, moves},
-		"a run that waits":              {storage.Checkpoint{Head: waits}, moves},
-		"an end":                        {storage.Checkpoint{Head: ended}, ends},
-		"an end with a message":         {storage.Checkpoint{Head: ended, Messages: messages}, moves},
-		"an end with something to send": {storage.Checkpoint{Head: ended, Outbox: []storage.Outgoing{{}}}, moves},
-		"an end that is to be seen":     {storage.Checkpoint{Head: again}, moves},
-		"an end of a job":               {storage.Checkpoint{Head: ended, Job: &storage.JobEnd{State: states.JobComplete}}, ends},
-		"an end that frees the job":     {storage.Checkpoint{Head: ended, Job: &storage.JobEnd{State: states.JobUnclaimed}}, posts},
-		"a job that goes on waiting":    {storage.Checkpoint{Head: running, Job: &storage.JobEnd{State: states.JobScheduled}}, posts},
+		"a step":                        {storage.Checkpoint{Head: running}, wakeup.Nobody},
+		"a message":                     {storage.Checkpoint{Head: running, Messages: messages}, wakeup.Moves},
+		"a child":                       {storage.Checkpoint{Head: running, Children: []storage.Run{{ID: "r"}}}, wakeup.Moves},
+		"a run that waits":              {storage.Checkpoint{Head: waits}, wakeup.Moves},
+		"an end":                        {storage.Checkpoint{Head: ended}, wakeup.Ends},
+		"an end with a message":         {storage.Checkpoint{Head: ended, Messages: messages}, wakeup.Moves},
+		"an end with something to send": {storage.Checkpoint{Head: ended, Outbox: []storage.Outgoing{{}}}, wakeup.Moves},
+		"an end that is to be seen":     {storage.Checkpoint{Head: again}, wakeup.Moves},
+		"an end of a job":               {storage.Checkpoint{Head: ended, Job: &storage.JobEnd{State: states.JobComplete}}, wakeup.Ends},
+		"an end that frees the job":     {storage.Checkpoint{Head: ended, Job: &storage.JobEnd{State: states.JobUnclaimed}}, wakeup.Posts},
+		"a job that goes on waiting":    {storage.Checkpoint{Head: running, Job: &storage.JobEnd{State: states.JobScheduled}}, wakeup.Posts},
 	} {
 		if got := arrivalsFor(&c.cp); got != c.want {
 			t.Errorf("%s: notifies of %d; want %d", what, got, c.want)

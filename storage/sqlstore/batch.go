@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // A batch is writes that share a transaction. One that fails takes no other with it.
@@ -47,7 +48,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 		}
 		return w.write(ctx, s, batch[half:])
 	}
-	arrivals := nobody
+	arrivals := wakeup.Nobody
 	for _, one := range batch {
 		if err != nil {
 			one.err = err
@@ -59,7 +60,7 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 			arrivals = max(arrivals, one.arrivals)
 		}
 	}
-	if arrivals != nobody { // once for all: a goroutine that is woken looks for all that was committed
+	if arrivals != wakeup.Nobody { // once for all: a goroutine that is woken looks for all that was committed
 		w.waiting(arrivals)
 	}
 	return nil

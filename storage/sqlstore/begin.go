@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // claims remembers of each claim that this store handed out what spares its
@@ -274,7 +275,7 @@ func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64,
 			}
 		},
 		then:     func() { s.claims.drop(claim.ID) },
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 
@@ -291,7 +292,7 @@ func (s *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 			}
 			return err
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 	if dead != nil {
 		err = errors.Join(err, dead.Remove())

@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // A Checkup is what can be told of a database without its tables.
@@ -174,6 +176,6 @@ func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) 
 		}
 		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
 		return err
-	}, arrivals: moves})
+	}, arrivals: wakeup.Moves})
 	return runs, jobs, err
 }

@@ -89,7 +89,7 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 		return nil, err
 	}
 	for i := range c.jobs {
-		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.notifier.last.Load() {
+		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.notifier.Last.Load() {
 			s.writer.counts.found.Add(1)
 		}
 	}

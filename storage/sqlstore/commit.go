@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // ending is the part of a run's row that few commits change. It is written only
@@ -85,7 +86,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		runs: locks,
 		then: func() {
 			if c.freesPlace { // there may be a place now
-				one.arrivals = moves
+				one.arrivals = wakeup.Moves
 			}
 			switch {
 			case cp.Head.Release, c.before, c.limited != nil:
@@ -107,17 +108,17 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 }
 
 // arrivalsFor returns who may wait for what the checkpoint makes.
-func arrivalsFor(cp *storage.Checkpoint) change {
+func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
 	h := &cp.Head
 	switch {
 	case len(cp.Children) > 0, len(cp.Messages) > 0, len(cp.Outbox) > 0 && h.Release, h.Release && (!h.State.Ended() || !h.Due.IsZero()):
-		return moves
+		return wakeup.Moves
 	case cp.Job != nil && !cp.Job.State.Ended():
-		return posts
+		return wakeup.Posts
 	case h.Release, cp.Job != nil:
-		return ends
+		return wakeup.Ends
 	}
-	return nobody
+	return wakeup.Nobody
 }
 
 // A commit is a checkpoint on its way into the database.

@@ -27,7 +27,7 @@ func (s *Store) Counts() Counts {
 	c := s.writer.counts
 	return Counts{
 		Commits: c.commits.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load(),
-		Told: s.notifier.told.Load(), Found: c.found.Load(),
+		Told: s.notifier.Told.Load(), Found: c.found.Load(),
 	}
 }
 

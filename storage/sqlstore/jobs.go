@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -171,11 +172,11 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 }
 
 // arrivalOf returns who may wait for the end of a claim.
-func arrivalOf(end *storage.JobEnd) change {
+func arrivalOf(end *storage.JobEnd) wakeup.Change {
 	if end.State.Ended() { // nobody waits on the board for one that has ended
-		return nobody
+		return wakeup.Nobody
 	}
-	return posts
+	return wakeup.Posts
 }
 
 // EndJob ends a claim. When the answer of the database is lost, it looks whether the job
@@ -184,7 +185,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
 		return s.update(ctx, &write{
 			do:       func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
-			arrivals: posts,
+			arrivals: wakeup.Posts,
 		})
 	}
 	if err := states.Check(states.JobClaimed, end.State); err != nil {

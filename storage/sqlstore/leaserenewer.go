@@ -19,6 +19,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -51,10 +52,10 @@ type leaseRenewer struct {
 	server   *server
 	owner    *storage.Owner
 	lease    time.Duration
-	notifier *notifier
+	notifier *wakeup.Notifier
 
 	mu      sync.Mutex
-	untold  change             // what others were not told of
+	untold  wakeup.Change      // what others were not told of
 	shown   time.Time          // when the lease was last prolonged
 	lost    bool               // its connection
 	back    time.Time          // when it had one again
@@ -132,10 +133,10 @@ func (k *leaseRenewer) close() {
 }
 
 // tell has others notified that something has come.
-func (k *leaseRenewer) tell(what change) {
+func (k *leaseRenewer) tell(what wakeup.Change) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.untold == nobody && k.disturb != nil {
+	if k.untold == wakeup.Nobody && k.disturb != nil {
 		k.disturb()
 	}
 	k.untold = max(k.untold, what)
@@ -153,7 +154,7 @@ func (k *leaseRenewer) loop(ctx context.Context) {
 		case <-k.stop:
 		}
 		pause.Stop()
-		k.notifier.sound() // nobody will say what comes meanwhile
+		k.notifier.Wake() // nobody will say what comes meanwhile
 	}
 }
 
@@ -183,7 +184,7 @@ func (k *leaseRenewer) keep(ctx context.Context) (err error) {
 	if _, err := conn.Exec(bounded, "LISTEN "+pgx.Identifier{k.server.channel()}.Sanitize()); err != nil {
 		return err
 	}
-	k.notifier.sound() // for what came before
+	k.notifier.Wake() // for what came before
 	var renew, look, told time.Time
 	for {
 		now := time.Now()
@@ -195,7 +196,7 @@ func (k *leaseRenewer) keep(ctx context.Context) (err error) {
 			k.regain(now)
 		}
 		if !now.Before(look) {
-			k.notifier.sound()
+			k.notifier.Wake()
 			look = now.Add(lookEvery*3/4 + rand.N(lookEvery/2)) //nolint:gosec // only a pause
 		}
 		wake := earliest(renew, look)
@@ -236,7 +237,7 @@ func (k *leaseRenewer) miss() {
 	k.mu.Unlock()
 	if late {
 		k.evictions.Add(1)
-		k.notifier.sound()
+		k.notifier.Wake()
 	}
 }
 
@@ -261,14 +262,14 @@ func (k *leaseRenewer) waits(ctx context.Context, wake *time.Time, told time.Tim
 	if k.stopped() {
 		return nil, ""
 	}
-	if k.untold != nobody {
+	if k.untold != wakeup.Nobody {
 		at := told.Add(tellEvery)
 		if !time.Now().Before(at) {
 			tells = k.owner.ID
-			if k.untold == posts {
+			if k.untold == wakeup.Posts {
 				tells += ofJobs
 			}
-			k.untold = nobody
+			k.untold = wakeup.Nobody
 			return nil, tells
 		}
 		*wake = earliest(*wake, at)
@@ -290,11 +291,11 @@ func (k *leaseRenewer) listen(ctx context.Context, conn *pgx.Conn, until time.Ti
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	n, err := conn.WaitForNotification(ctx)
-	from, what := "", moves
+	from, what := "", wakeup.Moves
 	if err == nil {
 		var jobs bool
 		if from, jobs = strings.CutSuffix(n.Payload, ofJobs); jobs {
-			what = posts
+			what = wakeup.Posts
 		}
 	}
 	k.mu.Lock()
@@ -302,7 +303,7 @@ func (k *leaseRenewer) listen(ctx context.Context, conn *pgx.Conn, until time.Ti
 	k.mu.Unlock()
 	switch {
 	case err == nil && from != k.owner.ID:
-		k.notifier.heard(what)
+		k.notifier.Heard(what)
 	case err != nil && ctx.Err() == nil:
 		return err
 	case conn.IsClosed():
@@ -329,7 +330,7 @@ func (k *leaseRenewer) renew(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	k.evictions.Add(1)
-	k.notifier.sound()
+	k.notifier.Wake()
 	return nil
 }
 

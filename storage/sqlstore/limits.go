@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // Runs that the same limits count together are in one bucket, whose number is in their
@@ -294,7 +295,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 			}
 			return assignAll(ctx, w)
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -80,7 +81,7 @@ func (s *Store) Send(ctx context.Context, messages ...storage.Message) error {
 	return s.update(ctx, &write{
 		runs:     addressees(messages),
 		do:       func(ctx context.Context, w *session) error { return deliverAll(ctx, w, messages, false) },
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 
@@ -147,9 +148,9 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 		}
 		return r.all(ctx, &messages, selectArrivals, since, s.owner.ID)
 	})
-	if err == nil && s.notifier.others.Swap(false) { // else nobody can have taken this owner for dead
+	if err == nil && s.notifier.Others.Swap(false) { // else nobody can have taken this owner for dead
 		if err = s.reregister(ctx); err != nil {
-			s.notifier.others.Store(true)
+			s.notifier.Others.Store(true)
 		}
 	}
 	if err != nil {
@@ -169,3 +170,15 @@ func (s *Store) Messages(ctx context.Context, run string, after int64) (wakeups 
 	})
 	return wakeups, messages, err
 }
+
+// Changed returns a channel that is closed when something may have come: at once
+// for what this process writes, within 50 ms for what another does; within 1 s
+// when nothing has come for ten minutes. On a server, other processes notify of
+// what they write; should that be lost, the channel is closed within about 1 s all
+// the same, and closed without cause about once in a second.
+func (s *Store) Changed() <-chan struct{} { return s.notifier.Changes() }
+
+// Version returns how often messages may have come, or runs may have become due. On a server
+// it rises about once in a second whatever came. A message that comes to a run that is
+// just being ended may be noticed only then.
+func (s *Store) Version() int64 { return s.notifier.Count.Load() }

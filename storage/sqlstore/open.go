@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // A Store keeps runs in a SQLite database. It is safe for use by many
@@ -41,7 +42,7 @@ type Store struct {
 	readers      *readers
 	wal          *checkpointer // nil on a server
 	leaseRenewer *leaseRenewer // nil for a file
-	notifier     *notifier
+	notifier     *wakeup.Notifier
 	claims       claims
 	rising       sync.Mutex
 	jobsFound    atomic.Bool  // when they were claimed last
@@ -90,7 +91,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 		return nil, failed(file, "open", err)
 	}
 	if s.readOnly {
-		s.notifier = newNotifier(nil)
+		s.notifier = wakeup.New(nil)
 		s.readers, err = openReaders(file, mode)
 		return s, err
 	}
@@ -231,9 +232,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {
 		return err
 	}
-	s.notifier = newNotifier(s.writer)
-	s.writer.waiting = s.notifier.notify
-	s.notifier.changed(ctx) // what is there already is no news
+	s.notifier = wakeup.New(s.writer.othersVersion)
+	s.writer.waiting = s.notifier.Notify
+	s.notifier.Look(ctx) // what is there already is no news
 	if s.owner, s.lock, err = s.newOwner(); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
@@ -319,7 +320,7 @@ const farewell = 5 * time.Second
 func (s *Store) release(ctx context.Context) error {
 	var errs []error
 	if s.notifier != nil {
-		s.notifier.close()
+		s.notifier.Close()
 	}
 	if s.leaseRenewer != nil {
 		s.leaseRenewer.close()

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // openServer opens a database on a server.
@@ -15,7 +17,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	}
 	s := &Store{
 		place: server.place, dialect: serverDialect, server: server, steps: migrations, lease: server.lease,
-		notifier: newNotifier(nil), log: hclog.NewNullLogger(),
+		notifier: wakeup.New(nil), log: hclog.NewNullLogger(),
 	}
 	for _, opt := range opts {
 		opt(s)
@@ -38,13 +40,13 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	}
 	s.writer = newWriter(s.place, noTurn{}, lanes(lanesShared)...)
 	s.writer.full = fullBatch
-	s.writer.waiting, s.writer.connect = s.notifier.notify, s.server.lane
+	s.writer.waiting, s.writer.connect = s.notifier.Notify, s.server.lane
 	s.writer.part(lanes(lanesApart)...)
 	s.writer.connect = s.server.sharedLane
 	if s.leaseRenewer, err = newLeaseRenewer(ctx, s); err != nil {
 		return err
 	}
-	s.notifier.tell = s.leaseRenewer.tell
+	s.notifier.Tell = s.leaseRenewer.tell
 	return s.evictExpired(ctx)
 }
 

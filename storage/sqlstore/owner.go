@@ -101,7 +101,7 @@ func (s *Store) reregister(ctx context.Context) error {
 		then: func() {
 			if risen {
 				s.evictions.Add(1)
-				s.notifier.sound()
+				s.notifier.Wake()
 			}
 		},
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // jobArgs are the arguments of insertJob.
@@ -48,7 +49,7 @@ func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
 		do: func(ctx context.Context, w *session) error {
 			return w.post(ctx, func(made int64) error { return jobExists(made, job.ID) }, insertJob, args...)
 		},
-		arrivals: posts,
+		arrivals: wakeup.Posts,
 	})
 }
 

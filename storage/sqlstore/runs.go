@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 // runRow is a run as it lies in runs and origins.
@@ -292,7 +293,7 @@ func (s *Store) Create(ctx context.Context, run storage.Run) error {
 			_, err := createRun(ctx, w, &run, nil)
 			return err
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -102,7 +103,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
 			return err
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 
@@ -137,7 +138,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 			}
 			return nil
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 //nolint:gosec // no credentials: a token is the right to end an atom
@@ -194,7 +195,7 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 			message := rules.EndedMessage(&ended)
 			return deliver(ctx, w, n, &message)
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 	if err != nil {
 		return storage.Token{}, err
@@ -227,7 +228,7 @@ func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Toke
 			message := rules.TakenMessage(&taken)
 			return deliver(ctx, w, n, &message)
 		},
-		arrivals: moves,
+		arrivals: wakeup.Moves,
 	})
 	if err != nil {
 		return storage.Token{}, err

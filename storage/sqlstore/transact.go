@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/usertx"
 )
 
 var _ storage.Transactor = (*Store)(nil)
@@ -19,7 +20,6 @@ const (
 	selectClaim    = `SELECT r.n, r.fence, r.claim, r.owner FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
 	selectTransact = `SELECT result FROM transactions WHERE run = ? AND key = ?`
 	insertTransact = `INSERT INTO transactions (run, key, result) VALUES (?, ?, ?)`
-	mustNotEndIt   = "the function ended the transaction, which is not its own: leave out Commit, Rollback, BEGIN, COMMIT and ROLLBACK"
 )
 
 // Transact calls fn in a write transaction, and commits what it did together
@@ -114,7 +114,7 @@ func (t *transaction) call(ctx, limited context.Context, w *session) error {
 		return err
 	}
 	if _, err := w.conn.ExecContext(ctx, "RELEASE "+savepoint); err != nil || ended {
-		return fmt.Errorf("%w: %s", storage.ErrInvalid, mustNotEndIt)
+		return fmt.Errorf("%w: %s", storage.ErrInvalid, usertx.MustNotEnd)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/usertx"
 )
 
 // A server has no hook that refuses a COMMIT. In its place a row is written that
@@ -47,13 +48,12 @@ func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended 
 		}
 	}
 	open := func() bool { return conn.Conn().PgConn().TxStatus() != 'I' }
-	g := &userTx{conn: singly{conn}, admit: func() error {
+	ended, err = usertx.Host(ctx, usertx.Singly{Conn: conn}, func() error {
 		if open() {
 			return nil
 		}
-		return errors.New("sqlstore: " + mustNotEndIt)
-	}}
-	ended, err = g.host(ctx, f)
+		return errors.New("sqlstore: " + usertx.MustNotEnd)
+	}, f)
 	if ended || !open() {
 		return true, err
 	}
@@ -68,21 +68,4 @@ func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended 
 	}
 	_, err = s.exec(ctx, leaveUserTx)
 	return false, err
-}
-
-// singly is a connection on which each text is one statement.
-type singly struct{ *stdlib.Conn }
-
-// ExecContext implements driver.ExecerContext. Without arguments pgx would send
-// the text as it is, in which there may be several.
-func (c singly) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if len(args) > 0 {
-		return c.Conn.ExecContext(ctx, query, args)
-	}
-	rows, err := c.Conn.Conn().Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	rows.Close()
-	return driver.RowsAffected(rows.CommandTag().RowsAffected()), rows.Err()
 }

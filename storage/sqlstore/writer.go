@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -24,7 +25,7 @@ type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
-	arrivals   change                                // who may wait for it
+	arrivals   wakeup.Change                         // who may wait for it
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
 	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
@@ -65,9 +66,9 @@ type writer struct {
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
 	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
 	turns   gate
-	files   *site        // which are looked at before each commit; nil for none
-	wal     func()       // told after each commit; for WAL checkpoints
-	waiting func(change) // told after each commit that somebody may wait for
+	files   *site               // which are looked at before each commit; nil for none
+	wal     func()              // told after each commit; for WAL checkpoints
+	waiting func(wakeup.Change) // told after each commit that somebody may wait for
 	counts  *counts
 
 	pace pace
@@ -94,7 +95,7 @@ type gate interface {
 func newWriter(place string, gate gate, lanes ...*session) *writer {
 	w := &writer{
 		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
-		full: maxBatch, turns: gate, wal: func() {}, waiting: func(change) {}, counts: &counts{},
+		full: maxBatch, turns: gate, wal: func() {}, waiting: func(wakeup.Change) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
 	return w
@@ -351,4 +352,13 @@ func (w *writer) refuse() bool {
 		w.idle.Wait()
 	}
 	return w.broken == nil
+}
+
+// othersVersion returns a number that changes with each write of another process. It is
+// asked for on the writer's connection, so commits of this process do not count.
+func (w *writer) othersVersion(ctx context.Context) (version int64, err error) {
+	err = w.run(ctx, &write{bare: true, do: func(ctx context.Context, s *session) error {
+		return s.get(ctx, &version, "PRAGMA data_version")
+	}})
+	return version, err
 }
