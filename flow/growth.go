@@ -156,7 +156,7 @@ type Growth struct {
 	Note     atom.Value        // for Taken and Called: the node's new note; nil leaves it as it was
 	Undo     *Undoing          // to be undone before the flow goes on; without End, More and Listen
 	End      *End              // the flow is over; its open nodes are cancelled
-	More     atom.Value        // not nil: commit this answer, then ask again with this as Note
+	More     atom.Value        // not nil: commit this answer, then ask again with this as Note, before all but Overdue
 	Labels   map[string]string // labels of the run to set, by which it is found; one whose value is "" is taken away
 	Send     []Message         // to other runs; what is for a run that does not exist is dropped
 	Out      []Message         // to what is outside of the database, in order for each target

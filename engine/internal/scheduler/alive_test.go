@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -79,18 +80,49 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
+// TestExceededSuspended suspends each program after every commit, and lets it reach a limit
+// anywhere: a run that is suspended while it fails goes on failing when it is resumed.
+func TestExceededSuspended(t *testing.T) {
+	t.Parallel()
+	for _, c := range toyPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for limit := 1; ; limit++ {
+				limited := false
+				for stop := 1; ; stop++ {
+					g := newGardener(t, c.program)
+					g.limitAt, g.stopAt = limit, stop
+					g.play()
+					if limited = limited || g.limited; g.limited {
+						g.checkExceeded()
+					}
+					if g.stopAt > 0 {
+						break
+					}
+				}
+				if !limited {
+					break
+				}
+			}
+		})
+	}
+}
+
 // TestExceededRandom lets random programs, which crash and are suspended, reach a
 // limit anywhere.
 func TestExceededRandom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := newGardener(t, anyToy(t, 2))
+		program := anyToy(t, 2)
+		program.Deadline = time.Duration(rapid.IntRange(0, 4).Draw(t, "deadline")) * time.Minute
+		g := newGardener(t, program)
 		g.each = rapid.Bool().Draw(t, "each")
 		g.gap = rapid.IntRange(1, 20).Draw(t, "gap")
 		g.pick = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
 		g.crashAt = g.gap
 		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
 		g.limitAt = rapid.IntRange(1, 20).Draw(t, "limit at")
+		g.defers = anyDeferral(t)
 		g.play()
 		if g.over != nil && g.pending == scheduler.PendingFailed {
 			g.checkExceeded()

@@ -117,7 +117,7 @@ type Event struct {
 	Cause           *flow.Cause      // Told
 	N               int64            // Told, Unwound
 	OperatorCommand *OperatorCommand // CommandCame; of Begin: the command for a run that had come to rest
-	Fresh           bool             // Begin: the records were just loaded
+	Fresh           bool             // Begin: the records were just loaded, as a growing flow goes on
 	Now             time.Time        // when it happened
 	Random          float64          // from 0 to 1, for the waits that this event leads to
 }

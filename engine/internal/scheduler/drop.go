@@ -29,7 +29,7 @@ func (s *Scheduler) starved(scope *Scope) bool {
 	if scope.closed || scope.stopping || scope.ending != nil || scope.undoing != nil || scope.listens || len(scope.open) > 0 {
 		return false
 	}
-	if s.back.scope == scope {
+	if s.back.scope == scope || s.wantsMore(scope) {
 		return false
 	}
 	for i := range s.asks {

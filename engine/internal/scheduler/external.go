@@ -255,7 +255,7 @@ func (s *Scheduler) onlyWaited() bool {
 		r := &s.rec[i]
 		switch {
 		case s.root != nil && r.State == states.TaskRunning:
-			if !s.root.begun || s.root.ending != nil || r.Ended == EndNone && r.Result != nil {
+			if !s.root.begun || s.root.ending != nil || s.wantsMore(s.root) {
 				return false
 			}
 		case r.Awaits(), r.State == states.TaskRetrying && !r.Due().IsZero():
@@ -269,7 +269,7 @@ func (s *Scheduler) onlyWaited() bool {
 		switch {
 		case n.Spec.Kind == flow.Fork && r.State == states.TaskRunning:
 			for _, c := range n.children {
-				if !c.begun || c.ending != nil || c.Rec.Ended == EndNone && c.Rec.Result != nil {
+				if !c.begun || c.ending != nil || s.wantsMore(c) {
 					return false
 				}
 			}

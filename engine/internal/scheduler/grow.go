@@ -18,13 +18,42 @@ type ask struct {
 	left    bool  // it is no question: something dropped has left the scope, which may have nothing to wait for now
 }
 
-// waits reports whether the question waits until what its scope wants undone is.
-func (q *ask) waits() bool {
+// mustWait reports whether the question waits until what its scope wants first is done: to
+// be asked for more, or to have something undone.
+func (s *Scheduler) mustWait(q *ask) bool {
 	switch q.cause.Kind {
-	case flow.Undone, flow.UndoFailed, flow.Overdue, flow.Stopped:
+	case flow.Undone, flow.UndoFailed, flow.Continue, flow.Overdue, flow.Stopped:
 		return false
 	default:
-		return q.scope.undoing != nil && !q.undo
+		return !q.undo && (q.scope.undoing != nil || s.wantsMore(q.scope))
+	}
+}
+
+// wantsMore reports whether a scope's language has asked to be asked again. It hears of
+// nothing else before, because what it noted for that is kept in the scope's record.
+func (s *Scheduler) wantsMore(scope *Scope) bool {
+	r := s.record(scope)
+	return scope.begun && r.Result != nil && (r.Ended == EndNone || r.Ended == EndDeferred)
+}
+
+// matters reports whether a question is still to be asked. One is not if its scope has
+// ended or is ending, its node was stopped, or what it is about was done without it.
+func (s *Scheduler) matters(q *ask) bool {
+	switch kind := q.cause.Kind; {
+	case q.scope.closed, q.node != nil && q.node.stopped, q.undo && q.scope.undoing == nil:
+		return false
+	case kind == flow.Continue && !s.wantsMore(q.scope):
+		return false
+	default:
+		return !q.scope.stopping || kind == flow.Overdue || kind == flow.Stopped
+	}
+}
+
+// release lets a scope's questions be asked that waited.
+func (s *Scheduler) release(scope *Scope) {
+	if len(scope.held) > 0 && scope.undoing == nil && !s.wantsMore(scope) {
+		s.asks = append(scope.held, s.asks...)
+		scope.held = nil
 	}
 }
 
@@ -40,7 +69,7 @@ func (s *Scheduler) nextAsk() bool {
 	}
 	for s.wonders() {
 		q := s.firstAsk()
-		if q.scope.closed || q.undo && q.scope.undoing == nil || q.scope.stopping && q.cause.Kind != flow.Overdue && q.cause.Kind != flow.Stopped {
+		if !s.matters(&q) {
 			s.dropMessage(&q)
 			continue
 		}
@@ -51,7 +80,7 @@ func (s *Scheduler) nextAsk() bool {
 			}
 			continue
 		}
-		if q.waits() {
+		if s.mustWait(&q) {
 			q.scope.held = append(q.scope.held, q)
 			continue
 		}
@@ -59,6 +88,9 @@ func (s *Scheduler) nextAsk() bool {
 		if q.undo {
 			s.emit(Command{Op: AskUndo, Atom: -1, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
 			return true
+		}
+		if q.cause.Kind == flow.Continue {
+			q.cause.Note = s.record(q.scope).Result
 		}
 		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Detail: &Detail{Cause: &q.cause}})
 		return true
@@ -77,11 +109,13 @@ func (s *Scheduler) dropMessage(q *ask) {
 // beginGrowing starts the run's own growing flow, or takes it up.
 func (s *Scheduler) beginGrowing() {
 	if due := s.rec[0].Due(); s.root.begun && !due.IsZero() {
-		if !due.After(s.now) {
+		switch {
+		case due.After(s.now):
+			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
+		case !s.isEnding(): // else it goes on to the end that it is on its way to
 			s.overdue()
 			return
 		}
-		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
 	}
 	s.takeUp(s.root)
 }
@@ -99,15 +133,12 @@ func (s *Scheduler) takeUp(scope *Scope) {
 		s.stop(scope)
 		return
 	}
-	if r := s.record(scope); r.Ended == EndNone && r.Result != nil {
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: r.Result})
+	if s.wantsMore(scope) {
+		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
 	}
 	u := scope.undoing
 	if u != nil { // it is looked for anew, once it is clear what of the open nodes was dropped
-		if u.node != nil { // it may have waited since before the run was suspended
-			s.unwaitNode(u.node)
-		}
-		u.at, u.node, u.asked = 0, nil, true
+		u.asked = true
 	}
 	for _, n := range sorted(scope.open) {
 		s.takeUpNode(n)
@@ -132,10 +163,10 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		return
 	}
 	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
-		s.asks = append(scope.held, s.asks...)
-		scope.undoing, scope.held = nil, nil
+		scope.undoing = nil
 	}
 	s.remember(&q, g)
+	s.release(scope)
 	s.listen(scope, g.Listen && g.End == nil)
 	switch {
 	case node == nil:
@@ -185,7 +216,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		}
 		s.endScope(scope, g.End)
 	case g.More != nil:
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue, Note: g.More})
+		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
 	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind, q.cause.Name)))
 	}

@@ -24,6 +24,7 @@ type gardener struct {
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
 	limitAt int  // in place of which answer of the language the run reaches a limit; 0 is never
 	pick    func(n int) int
+	defers  func() bool         // whether a question is answered later; nil is never
 	asked   func(c *flow.Cause) // sees every question to the language
 	lang    flow.Language
 	input   atom.Value
@@ -57,6 +58,7 @@ type gardener struct {
 	crashed  bool
 	asks     int
 	limited  bool // it has reached its limit
+	later    bool // a question is to be answered later
 	dead     bool
 }
 
@@ -90,7 +92,7 @@ func (g *gardener) play() {
 func (g *gardener) process() {
 	g.sched = scheduler.New(g.plan, nil, g.input)
 	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
-	g.deadline, g.over, g.dead = time.Time{}, nil, false
+	g.deadline, g.over, g.dead, g.later = time.Time{}, nil, false, false
 	if g.commits > 0 {
 		records := []scheduler.Loaded{{Path: flow.GrowingPath, Rec: g.atom}}
 		for path, l := range g.nodes {
@@ -108,12 +110,8 @@ func (g *gardener) process() {
 			g.tb.Fatal("it does not end")
 		}
 		if g.over != nil {
-			if g.over.FlowTo != states.FlowSuspended {
-				return
-			}
-			g.over = nil
-			g.feed(scheduler.Event{Kind: scheduler.Begin})
-			continue
+			g.dead = g.over.FlowTo == states.FlowSuspended
+			return
 		}
 		g.next()
 	}
@@ -128,6 +126,13 @@ func (g *gardener) next() {
 		g.feed(ev)
 		return
 	}
+	if g.later && (len(g.waits) > 0 || !g.deadline.IsZero()) && g.pick(2) == 0 { // meanwhile time passes
+		if g.flush(); !g.dead {
+			g.wait()
+		}
+		return
+	}
+	g.later = false
 	before := len(g.calls)
 	if g.feed(scheduler.Event{Kind: scheduler.Idle}) > 0 || g.dead || before != len(g.calls) {
 		return
@@ -169,7 +174,7 @@ func (g *gardener) wait() {
 func (g *gardener) fire(n *scheduler.Node) {
 	ev := scheduler.Event{Kind: scheduler.Fired, Atom: -1, Node: n}
 	g.feed(ev)
-	if _, again := g.waits[n]; again || g.dead {
+	if _, again := g.waits[n]; again || g.dead || g.later { // else a question is asked again
 		return
 	}
 	ev.Now = g.now
@@ -283,6 +288,9 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	case scheduler.Over:
 		over := *c
 		g.over = &over
+		if slices.ContainsFunc(c.Failures, func(f *atom.Failure) bool { return f.Code == "Ebb.Stuck" }) {
+			g.tb.Fatalf("nothing is left that could go on; atom %v", g.atom.State)
+		}
 		g.flush()
 	default:
 		g.tb.Fatalf("unexpected command %d", c.Op)
@@ -360,6 +368,10 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	}
 	if _, is := g.lang.(toy); is && c.Cause.Kind == flow.Undone {
 		g.checkUndone(ask)
+	}
+	if g.defers != nil && g.defers() {
+		g.later = true
+		return &scheduler.Event{Kind: scheduler.Later}
 	}
 	if g.asked != nil {
 		g.asked(c.Cause)

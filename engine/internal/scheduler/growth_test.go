@@ -189,8 +189,8 @@ func crashes(t *testing.T, program toyFlow, each bool, pick func(n int) int, end
 	}
 }
 
-// TestGrowthSuspend suspends each program after every commit and resumes it in
-// the same process.
+// TestGrowthSuspend suspends each program after every commit and resumes it from what was
+// kept.
 func TestGrowthSuspend(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {

@@ -42,7 +42,6 @@ type Node struct {
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
-	s.unwaitNode(n) // it may have waited since before the run was suspended
 	switch r := &n.Rec; {
 	case n.dropped():
 		s.stopNode(n)

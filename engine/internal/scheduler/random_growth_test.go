@@ -52,6 +52,30 @@ func anyToy(t *rapid.T, depth int) toyFlow {
 	return f
 }
 
+// anyDeferral draws which questions to a language are answered later: none, or any.
+func anyDeferral(t *rapid.T) func() bool {
+	if !rapid.Bool().Draw(t, "defers") {
+		return nil
+	}
+	return func() bool { return rapid.IntRange(0, 2).Draw(t, "later") == 0 }
+}
+
+// races reports whether the end of a program depends on how far the children of a fork have
+// come when one fails: they are undone before the fork is tried again, which may fail.
+func (f toyFlow) races() bool {
+	return slices.ContainsFunc(f.Steps, func(s toyStep) bool {
+		clean := s.Kind == "fork" && s.Clean && s.Retries > 0
+		return clean && slices.ContainsFunc(s.Flows, toyFlow.sticks) || slices.ContainsFunc(s.Flows, toyFlow.races)
+	})
+}
+
+// sticks reports whether an undo of a program fails.
+func (f toyFlow) sticks() bool {
+	return slices.ContainsFunc(f.Steps, func(s toyStep) bool {
+		return s.Undo && s.Stuck || slices.ContainsFunc(s.Flows, toyFlow.sticks)
+	})
+}
+
 // TestGrowthRandom crashes random programs again and again, with completions in
 // any order: a program that succeeds when it is left alone succeeds, one that
 // fails fails, and nothing that can be undone is left.
@@ -69,11 +93,15 @@ func TestGrowthRandom(t *testing.T) {
 		g.pick = func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
 		g.crashAt = g.gap
 		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
+		g.defers = anyDeferral(t)
 		g.play()
 		if g.over == nil {
 			return // it died after its last commit
 		}
 		g.check()
+		if program.races() {
+			return
+		}
 		if got, want := g.over.End.Failure == nil, alone.over.End.Failure == nil; got != want {
 			t.Errorf("crashed again and again: ended %s, want %s", g.end(), alone.end())
 		}

@@ -247,7 +247,8 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 	if u.node != nil {
 		s.unwaitNode(u.node)
 	}
-	scope.undoing, scope.held = nil, nil
+	scope.undoing = nil
+	s.release(scope)
 }
 
 // offStack takes an entry that is undone off the stack, or leaves it there until
