@@ -161,13 +161,20 @@ func (h heedlessRetry) OnFailure(atom.History, atom.Values) (atom.Decision, erro
 
 func (heedlessRetry) Next(atom.History, atom.Values) (atom.Value, error) { return atom.Null, nil }
 
-// TestHeedlessRetryIsGivenUp cancels a run whose retry controller never decides.
+// TestHeedlessRetryIsGivenUp cancels and suspends runs whose retry controller never decides.
 func TestHeedlessRetryIsGivenUp(t *testing.T) {
 	t.Parallel()
+	for _, how := range []string{"cancel", "suspend engine"} {
+		t.Run(how, func(t *testing.T) { t.Parallel(); heedlessRetryIsGivenUp(t, how) })
+	}
+}
+
+func heedlessRetryIsGivenUp(t *testing.T, how string) {
+	t.Helper()
 	s, lang := memstore.New(), newHeedless(t, false)
 	stage := &stage{do: script{"b": func(context.Context, int) error { return errors.New("no") }}}
 	eng := newEngine(t, flow.Linear("f", stage.atom("a"), stage.atom("b")).WithRetry(atom.Retry("retry", heedlessRetry{lang})), engine.WithStore(s), engine.WithGrace(0))
-	requests["cancel"](t, eng, s, lang.began)
+	requests[how](t, eng, s, lang.began)
 	if n := eng.GivenUp(); n != 1 {
 		t.Errorf("%d were given up; want 1", n)
 	}

@@ -163,6 +163,9 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 		return nil, err
 	} else if errors.Is(err, driver.ErrAnswerGivenUp) {
 		e.releaseAfter(ctx, d, err)
+		if d.ComesToRest() { // and asks nothing more
+			return e.Command(ctx, d.Claim().Run, Hold())
+		}
 		return e.resumeWithoutAnswer(ctx, d, opts)
 	} else if err != nil {
 		e.env.Log.Info("run stopped", "run", d.Claim().Run, "error", err)
@@ -216,6 +219,6 @@ func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts
 	}
 	since := next.Mode.Since
 	next.Mode = d.Mode
-	next.Mode.Since, next.Mode.Urgent, next.Mode.Yield = since, true, nil
+	next.Mode.Since, next.Mode.Urgent = since, true
 	return e.finish(ctx, next, snap, toGoOn, opts)
 }

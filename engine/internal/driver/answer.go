@@ -133,7 +133,7 @@ func (a *attention) giveUpAnswer(w *watch) error {
 	if n = max(n, -n); n != w.answer {
 		w.answer, w.since = n, now
 	}
-	again := n != noAnswer || a.called()
+	again := n != noAnswer || a.called() || a.comesToRest()
 	if n != noAnswer && now.Sub(w.since) >= max(a.run.env.Calls.Grace, leastGrace) {
 		why, err := a.reasonToGiveUp(now)
 		if why != nil && a.answers.out.CompareAndSwap(n, wasGivenUp) {
@@ -157,7 +157,7 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	switch {
 	case a.run.ctx.Err() != nil:
 		return ErrStopped, nil
-	case isClosed(a.run.env.Suspend), due != 0 && now.UnixNano() >= due:
+	case a.comesToRest(), due != 0 && now.UnixNano() >= due:
 		return ErrAnswerGivenUp, nil
 	}
 	ctx, cancel := context.WithTimeout(a.run.storing, assurance)
@@ -168,6 +168,11 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	}
 	return nil, err
 }
+
+// ComesToRest reports, to the goroutine that called Live, whether the run is to come to rest.
+func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }
+
+func (a *attention) comesToRest() bool { return a.steps.gone || isClosed(a.run.env.Suspend) }
 
 // notTold is the answer to a cause that a language is not told.
 func (q *asker) notTold(c *flow.Cause) (g flow.Growth, is bool) {

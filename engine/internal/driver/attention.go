@@ -20,6 +20,7 @@ type attention struct {
 	broken  atomic.Pointer[StoreError]    // what the store said when it failed an atom
 	here    atomic.Pointer[executor.Call] // what the goroutine that drives is in the middle of
 	answers answers                       // of user code
+	steps   steps                         // from phase to phase
 	wake    chan struct{}                 // calls who drives
 	handoff chan struct{}                 // calls who watches
 	rest    chan stopped                  // how the driving ended

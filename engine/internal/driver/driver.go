@@ -38,7 +38,9 @@ type cycle struct {
 
 // start takes the run up and drives it to rest.
 func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
-	d.enter(states.EngineResuming)
+	if err := d.enter(states.EngineResuming); err != nil {
+		return err
+	}
 	d.stale = true
 	if err := d.children.rejoin(); err != nil {
 		return err
@@ -71,7 +73,7 @@ func (d *Driver) loop() error {
 		var err error
 		switch d.cycle.phase {
 		case states.EngineResuming, states.EngineAnalyzing:
-			d.enter(d.nextPhase())
+			err = d.enter(d.nextPhase())
 		case states.EngineScheduling:
 			if d.calls.Queued() > 0 { // else the same commit may release the run
 				if err = d.flush(); err == nil {
@@ -79,7 +81,7 @@ func (d *Driver) loop() error {
 				}
 			}
 			if err == nil {
-				d.enter(states.EngineWaiting)
+				err = d.enter(states.EngineWaiting)
 			}
 		default: // waiting
 			leave := d.leaves()
@@ -90,7 +92,9 @@ func (d *Driver) loop() error {
 				err = d.wait()
 			}
 			if err == nil {
-				d.enter(states.EngineAnalyzing)
+				err = d.enter(states.EngineAnalyzing)
+			}
+			if err == nil {
 				err = d.analyze()
 			}
 		}
@@ -101,8 +105,7 @@ func (d *Driver) loop() error {
 	if err := d.flush(); err != nil {
 		return err
 	}
-	d.enter(lastPhases[d.cycle.over.FlowTo])
-	return nil
+	return d.enter(lastPhases[d.cycle.over.FlowTo])
 }
 
 // nextPhase returns the phase that follows on resuming and on analyzing.
@@ -123,14 +126,12 @@ var lastPhases = map[states.Flow]states.Engine{
 }
 
 // enter changes the phase, as its table allows.
-func (d *Driver) enter(to states.Engine) {
+func (d *Driver) enter(to states.Engine) error {
 	if err := states.Check(d.cycle.phase, to); err != nil {
 		panic(err) // a defect of this file
 	}
 	d.cycle.phase = to
-	if d.Mode.Yield != nil && !d.Mode.Yield(to) {
-		d.Mode.Yield, d.att.quit = nil, true
-	}
+	return d.att.step(to)
 }
 
 // analyze processes the calls that have ended and decides what follows. A request

@@ -16,16 +16,11 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // a lone call is made on the goroutine that drives, which spares the handing
 // over, and when that call lasts while something else happens, the run is taken
 // from it and driven by another. An answer that ignores what is wanted of the run is
-// given up.
+// given up. Phases are yielded on the goroutine that watches.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
 	defer d.env.Inbox.Leave(d.claim.Run)
-	start := func() error { return d.start(first, rest) }
-	if d.Mode.Yield != nil { // Steps wants all of it here
-		d.drive(start)
-		return d.outcome(<-d.att.rest)
-	}
-	go d.drive(start)
+	go d.drive(func() error { return d.start(first, rest) })
 	stop, suspend := d.ctx.Done(), (<-chan struct{})(d.env.Suspend)
 	var w watch
 	defer w.end()
@@ -36,6 +31,11 @@ func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) 
 		case <-w.due:
 			if err := d.att.giveUpAnswer(&w); err != nil {
 				return d.abandon(err)
+			}
+			continue
+		case phase := <-d.att.steps.entered:
+			if !d.yield(phase) {
+				w.begin()
 			}
 			continue
 		case <-suspend:

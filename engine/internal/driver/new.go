@@ -23,7 +23,7 @@ type Mode struct {
 	Places chan struct{}            // for runs that are driven beside those that have begun them
 	Since  inbox.Mark               // from before the run was loaded
 	Urgent bool                     // an answer was given up because something was wanted of the run
-	Yield  func(states.Engine) bool // told of the phases, on the goroutine that drives; false: come to rest; may be nil
+	Yield  func(states.Engine) bool // told of the phases, on the goroutine of Live; false, then and from then on: come to rest; may be nil
 }
 
 // New returns the driver of a run, made from what was loaded of it. It returns errors of the
@@ -74,6 +74,7 @@ func (d *Driver) connect() {
 	d.att = attention{
 		run: r, mode: &d.Mode, suspend: d.env.Suspend,
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
+		steps: steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)},
 	}
 	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, timers: &d.timers}
 	d.ask.stretch = stretch{since: time.Now(), patience: patience}
