@@ -31,7 +31,7 @@ func (f *listenFlags) server(log hclog.Logger) (*server.Server, error) {
 	}
 	srv, err := server.New(server.Options{Address: f.address, Keys: f.keys, Hosts: f.hosts, Cert: f.cert, CertKey: f.certKey, Log: log})
 	switch {
-	case is[*net.AddrError](err):
+	case f.address == "", is[*net.AddrError](err):
 		return nil, usagef("--listen %s: want HOST:PORT, such as %s, or off", f.address, server.DefaultAddress)
 	case errors.Is(err, server.ErrNoKeys):
 		return nil, usagef("--listen %s: others can reach it, and anybody would be answered: "+
