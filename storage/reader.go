@@ -40,9 +40,6 @@ type Reader interface {
 	// Undos returns up to limit entries of the undo stack with numbers below below, the
 	// topmost first; below 0 begins at the top, limit 0 is all.
 	Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error)
-	// Timers returns up to limit timers due by then, of runs without an owner,
-	// nearest first.
-	Timers(ctx context.Context, by time.Time, limit int) ([]TimerRow, error)
 	// RunTimers returns the timers of one run, nearest first.
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
 	// RunTokens returns the open tokens of one run, ordered by path.

@@ -309,10 +309,6 @@ func (f *store) Undos(ctx context.Context, run string, below int64, limit int) (
 	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, below, limit) })
 }
 
-func (f *store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
-	return answer(ctx, f, Call{Method: "Timers"}, func() ([]storage.TimerRow, error) { return f.Store.Timers(ctx, by, limit) })
-}
-
 func (f *store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
 	return answer(ctx, f, Call{Method: "RunTimers", Run: run}, func() ([]storage.TimerRow, error) { return f.Store.RunTimers(ctx, run) })
 }

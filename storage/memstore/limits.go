@@ -60,15 +60,12 @@ func (m *memory) full(r *storage.Run) *storage.LimitedError {
 
 // Limited returns the limit that a run would have to wait for.
 func (m *Store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil || r.head.Owner != "" {
-		return nil, err
-	}
-	return m.full(&r.head), nil
+	return of(ctx, m, run, func(r *runRecord) (*storage.LimitedError, error) {
+		if r.head.Owner != "" {
+			return nil, nil //nolint:nilnil // there is no such limit
+		}
+		return m.full(&r.head), nil
+	})
 }
 
 // ratedClaim is a claim of a job that a rate counts.

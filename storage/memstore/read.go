@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/codec"
@@ -13,17 +12,22 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Run returns one run.
-func (m *Store) Run(ctx context.Context, id string) (storage.Run, error) {
+// of returns what f returns of a run, while the store is locked.
+func of[T any](ctx context.Context, m *Store, run string, f func(r *runRecord) (T, error)) (none T, err error) {
 	if err := m.enter(ctx); err != nil {
-		return storage.Run{}, err
+		return none, err
 	}
 	defer m.mu.Unlock()
-	r, err := m.find(id)
+	r, err := m.find(run)
 	if err != nil {
-		return storage.Run{}, err
+		return none, err
 	}
-	return r.record(), nil
+	return f(r)
+}
+
+// Run returns one run.
+func (m *Store) Run(ctx context.Context, id string) (storage.Run, error) {
+	return of(ctx, m, id, func(r *runRecord) (storage.Run, error) { return r.record(), nil })
 }
 
 // Runs lists runs.
@@ -100,15 +104,7 @@ func matches(q *storage.RunQuery, r *storage.Run) bool {
 
 // Atoms returns the atoms of a run that a query selects.
 func (m *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	return r.listAtoms(q)
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) { return r.listAtoms(q) })
 }
 
 // Atom returns one atom of a run.
@@ -125,27 +121,21 @@ func (m *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 
 // AtomsAt returns the atoms at these paths.
 func (m *Store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	var out []storage.Atom
-	for _, path := range paths {
-		record, there := r.atoms.find(path)
-		if !there {
-			continue
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) {
+		var out []storage.Atom
+		for _, path := range paths {
+			record, there := r.atoms.find(path)
+			if !there {
+				continue
+			}
+			a, err := codec.DecodeAtom(path, record, r.payload)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, a)
 		}
-		a, err := codec.DecodeAtom(path, record, r.payload)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
+		return out, nil
+	})
 }
 
 // Tries returns all that a retry decides by.
@@ -154,120 +144,54 @@ func (m *Store) Tries(ctx context.Context, run, path string) (atom.History, erro
 	if err != nil {
 		return atom.History{}, err
 	}
-	if err := m.enter(ctx); err != nil {
-		return atom.History{}, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return atom.History{}, err
-	}
-	return codec.AllTries(&a, r.payload)
+	return of(ctx, m, run, func(r *runRecord) (atom.History, error) { return codec.AllTries(&a, r.payload) })
 }
 
 // History returns entries with numbers above after.
 func (m *Store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	return r.listHistory(after, limit)
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Entry, error) { return r.listHistory(after, limit) })
 }
 
 // Undos returns entries of the undo stack from below or from the top.
 func (m *Store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	var out []storage.Undo
-	stack := r.undo
-	if below > 0 {
-		stack = stack[:min(below-1, int64(len(stack)))]
-	}
-	for i, path := range slices.Backward(stack) {
-		if len(out) == limit && limit > 0 {
-			break
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Undo, error) {
+		var out []storage.Undo
+		stack := r.undo
+		if below > 0 {
+			stack = stack[:min(below-1, int64(len(stack)))]
 		}
-		out = append(out, storage.Undo{N: int64(i) + 1, Path: path})
-	}
-	return out, nil
-}
-
-// Timers returns timers due by then, of runs without an owner.
-func (m *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	var out []storage.TimerRow
-	for _, r := range m.order {
-		if r.head.Owner != "" {
-			continue
-		}
-		for _, t := range r.timers {
-			if !t.Due.After(by) {
-				out = append(out, t)
+		for i, path := range slices.Backward(stack) {
+			if len(out) == limit && limit > 0 {
+				break
 			}
+			out = append(out, storage.Undo{N: int64(i) + 1, Path: path})
 		}
-	}
-	sortTimers(out)
-	if limit > 0 && len(out) > limit {
-		out = out[:limit]
-	}
-	return out, nil
+		return out, nil
+	})
 }
 
 // RunTimers returns the timers of one run.
 func (m *Store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	return r.listTimers(), nil
+	return of(ctx, m, run, func(r *runRecord) ([]storage.TimerRow, error) { return r.listTimers(), nil })
 }
 
 func (r *runRecord) listTimers() []storage.TimerRow {
 	out := slices.Clone(r.timers)
-	sortTimers(out)
+	slices.SortFunc(out, func(a, b storage.TimerRow) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind))
+	})
 	return out
 }
 
 // RunTokens returns the open tokens of one run.
 func (m *Store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	r, err := m.find(run)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]storage.Token, len(r.open))
-	for i, id := range r.open {
-		out[i] = m.token(id)
-	}
-	slices.SortFunc(out, func(a, b storage.Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
-	return out, nil
-}
-
-// sortTimers puts the nearest first, and makes the order among equals certain.
-func sortTimers(rows []storage.TimerRow) {
-	slices.SortFunc(rows, func(a, b storage.TimerRow) int {
-		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Run, b.Run),
-			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind))
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Token, error) {
+		out := make([]storage.Token, len(r.open))
+		for i, id := range r.open {
+			out[i] = m.token(id)
+		}
+		slices.SortFunc(out, func(a, b storage.Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
+		return out, nil
 	})
 }
 

@@ -159,7 +159,6 @@ func useAll(s *sqlstore.Store) error {
 	_, outgoing := s.Outgoing(ctx, at(100), 0)
 	_, token := s.EndToken(ctx, "t-open", nil, nil)
 	_, def := s.Definition(ctx, "h1")
-	_, due := s.Timers(ctx, at(100), 0)
 	_, purged := s.Purge(ctx, "over")
-	return errors.Join(append(errs, jobs, outgoing, token, def, due, purged)...)
+	return errors.Join(append(errs, jobs, outgoing, token, def, purged)...)
 }

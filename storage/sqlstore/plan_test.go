@@ -49,7 +49,7 @@ func TestPlans(t *testing.T) {
 	at := func(query, mark string) string { query, _ = serverDialect.atTime(query, mark); return query }
 	for _, query := range []string{
 		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectWakeups, takeRun, releaseRun,
-		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectBuckets, selectTimers,
+		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectBuckets,
 		serverChanged, wakeRun, insertMessage, selectMessages, deleteMessage,
 		at(jobsDue, "?1"), at(jobsAbandoned, "?1"), at(anyFree, "?1"), at(serverDialect.plain, "?6"), claimedSo,
 		serverDialect.owners + selectExpired, freeRuns, freeJobs, selectLabeled, countBorn, selectBorn, forgetFamily,

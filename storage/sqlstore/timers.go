@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"time"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -10,15 +9,11 @@ import (
 const (
 	upsertTimer = `INSERT INTO timers (run, path, kind, incarnation, due) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`
-	deleteTimer  = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
-	selectTimers = `SELECT o.id AS run, t.path, t.kind, t.incarnation, t.due
-FROM timers t JOIN runs r ON r.n = t.run JOIN origins o ON o.n = t.run
-WHERE t.due <= ? AND CASE WHEN r.n = t.run THEN r.owner = '' END ORDER BY t.due, o.id, t.path, t.kind LIMIT ? + 0`
-	selectRunTimers = `SELECT ? AS run, path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
+	deleteTimer     = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
+	selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
 )
 
 type timerRow struct {
-	Run         string
 	Path        string
 	Kind        uint8
 	Incarnation int
@@ -41,25 +36,6 @@ func writeTimers(ctx context.Context, w *session, n int64, timers []storage.Time
 	return nil
 }
 
-func timersOf(rows []timerRow) []storage.TimerRow {
-	out := make([]storage.TimerRow, len(rows))
-	for i, r := range rows {
-		out[i] = storage.TimerRow{
-			Run: r.Run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time(),
-		}
-	}
-	return out
-}
-
-// Timers returns timers due by then, of runs without an owner.
-func (s *Store) Timers(ctx context.Context, by time.Time, limit int) ([]storage.TimerRow, error) {
-	var rows []timerRow
-	err := s.view(ctx, func(r *session) error {
-		return r.all(ctx, &rows, selectTimers, micros(by), limitOr(limit))
-	})
-	return timersOf(rows), err
-}
-
 // RunTimers returns the timers of one run.
 func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.TimerRow, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
@@ -71,6 +47,10 @@ func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.Tim
 
 func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
 	var rows []timerRow
-	err := s.all(ctx, &rows, selectRunTimers, run, n)
-	return timersOf(rows), err
+	err := s.all(ctx, &rows, selectRunTimers, n)
+	out := make([]storage.TimerRow, len(rows))
+	for i, r := range rows {
+		out[i] = storage.TimerRow{Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time()}
+	}
+	return out, err
 }

@@ -57,7 +57,6 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Tries", errOf(s.Tries(ctx, "a", "x"))},
 			{"History", errOf(s.History(ctx, "a", 0, 0))},
 			{"Undos", errOf(s.Undos(ctx, "a", 0, 0))},
-			{"Timers", errOf(s.Timers(ctx, at(1), 0))},
 			{"RunTimers", errOf(s.RunTimers(ctx, "a"))},
 			{"RunTokens", errOf(s.RunTokens(ctx, "a"))},
 			{"Token", errOf(s.Token(ctx, "t"))},
