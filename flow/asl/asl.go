@@ -107,8 +107,6 @@ const StartExecution = syntax.StartExecution
 const (
 	// MaxDefinition is the size in bytes of the longest definition.
 	MaxDefinition = definition.MaxSize
-	// MaxNesting is how deep objects and arrays of a definition may nest.
-	MaxNesting = definition.MaxNesting
 	// MaxProblems is how many problems of each severity are reported before the
 	// rest is left out.
 	MaxProblems = definition.MaxProblems
@@ -117,3 +115,18 @@ const (
 	// state with States.DataLimitExceeded.
 	MaxPayload = data.MaxPayload
 )
+
+// A Profile says by which edition of the language definitions are read and run.
+type Profile = syntax.Profile
+
+// The profiles.
+const (
+	AWS      = syntax.AWS      // the language of AWS Step Functions, as it is today
+	Spec2016 = syntax.Spec2016 // the language as it was first published, with all later fields still legal
+)
+
+// Profiles returns all profiles.
+func Profiles() []Profile { return syntax.Profiles() }
+
+// ParseProfile returns the profile of a name.
+func ParseProfile(name string) (Profile, error) { return syntax.ParseProfile(name) }

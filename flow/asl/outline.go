@@ -34,10 +34,9 @@ type Transition struct {
 func (m *Machine) States() []StateInfo { return outline(nil, m.machine.Top, 0) }
 
 func outline(out []StateInfo, l *syntax.Level, branch int) []StateInfo {
-	for _, name := range l.Names {
-		s := l.Here[name]
+	for _, s := range l.States {
 		info := StateInfo{
-			Name: name, Type: s.Kind.String(), Branch: branch,
+			Name: s.Name, Type: s.Kind.String(), Branch: branch,
 			Start: s == l.Start, End: s.Ends, Next: transitions(s),
 		}
 		if l.Owner != nil {

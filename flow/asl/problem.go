@@ -7,7 +7,6 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
-	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
 // What is found in a definition is told as in every language.
@@ -21,9 +20,6 @@ type (
 	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
 	// machine, in the order of the text.
 	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
-	// Rule is one thing that is demanded of definitions. Every [Problem] names the
-	// rule that it breaks.
-	Rule = definition.Rule
 )
 
 // The severities.
@@ -38,9 +34,6 @@ const (
 	InvalidJSON  = check.InvalidJSON
 	NotSupported = check.NotSupported // Ebb's own
 )
-
-// Rules returns all rules in the order of the manual.
-func Rules() []Rule { return check.Rules() }
 
 // Schema returns a JSON Schema (draft 7) of the language for editors, with what
 // Ebb adds to it. It says what a schema can say of the rules: fields, types, ranges.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/asl/internal/check"
+	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
 // A ruleCase breaks one rule and shows how it is kept.
@@ -42,7 +44,7 @@ func choiceWith(rule string) string {
 var ruleCases = []ruleCase{
 	{rule: "size", bad: machineOf(`"A": {"Type": "Succeed", "Comment": "` + strings.Repeat("x", asl.MaxDefinition) + `"}`), good: machineOf(`"A": {"Type": "Succeed"}`)},
 	{rule: "json", bad: `{"StartAt": "A"`, good: machineOf(`"A": {"Type": "Succeed"}`)},
-	{rule: "nesting", bad: strings.Repeat(`[`, asl.MaxNesting+2), good: machineOf(`"A": {"Type": "Pass", "Result": [[[[]]]], "End": true}`)},
+	{rule: "nesting", bad: strings.Repeat(`[`, definition.MaxNesting+2), good: machineOf(`"A": {"Type": "Pass", "Result": [[[[]]]], "End": true}`)},
 	{rule: "object", bad: `["A"]`, good: machineOf(`"A": {"Type": "Succeed"}`), schema: true},
 	{rule: "once", bad: machineOf(`"A": {"Type": "Succeed", "Comment": "1", "Comment": "2"}`), good: machineOf(`"A": {"Type": "Succeed", "Comment": "1"}`)},
 	{
@@ -424,7 +426,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	severity := map[string]asl.Severity{}
 	untested := map[string]bool{}
-	for _, r := range asl.Rules() {
+	for _, r := range check.Rules() {
 		severity[r.Name], untested[r.Name] = r.Severity, true
 	}
 	for _, c := range ruleCases {
@@ -464,7 +466,7 @@ func TestSubstituted(t *testing.T) {
 func TestProblemsNameTheirRules(t *testing.T) {
 	t.Parallel()
 	code := map[string]asl.Code{}
-	for _, r := range asl.Rules() {
+	for _, r := range check.Rules() {
 		if code[r.Name] != "" {
 			t.Errorf("there are two rules %s", r.Name)
 		}

@@ -81,7 +81,7 @@ func check(name string, text []byte, opts []Option) (*Machine, Problems) {
 	return m, problems
 }
 
-func (c *checker) repeated(n *node) { c.Repeated(n, func(*node) *Rule { return ruleOnce }) }
+func (c *checker) repeated(n *node) { c.Repeated(n, func(*node) *definition.Rule { return ruleOnce }) }
 
 // extension reports, under strict validation, something that Ebb adds to the
 // language.

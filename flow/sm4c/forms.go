@@ -98,7 +98,9 @@ var (
 			"exitResultHandler":  at(func(s *state) **expression { return &s.exit.handler }).is(handlerExpression),
 		}),
 		required: []string{"name"},
-		also:     []func(*checker, *node, *state){checkTransitions, handled[state]("enterAction", "enterResultHandler"), handled[state]("exitAction", "exitResultHandler")},
+		also: []func(*checker, *node, *state){
+			checkTransitions, handled[state]("enterAction", "enterResultHandler"), handled[state]("exitAction", "exitResultHandler"),
+		},
 	}
 	transitionObject = &objectRule[transition]{
 		name: "transition", what: "a transition",

@@ -53,7 +53,10 @@ func stagesShown(s *syntax.State) []interpreter.Stage {
 		if !jsonPath {
 			return []interpreter.Stage{interpreter.AfterParameters, interpreter.WorkResult}
 		}
-		return []interpreter.Stage{interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.WorkResult, interpreter.AfterResultSelector, interpreter.AfterResultPath}
+		return []interpreter.Stage{
+			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.WorkResult,
+			interpreter.AfterResultSelector, interpreter.AfterResultPath,
+		}
 	case syntax.ParallelState:
 		if !jsonPath {
 			return nil
@@ -63,7 +66,10 @@ func stagesShown(s *syntax.State) []interpreter.Stage {
 		if !jsonPath {
 			return []interpreter.Stage{interpreter.AfterItemSelector}
 		}
-		return []interpreter.Stage{interpreter.AfterInputPath, interpreter.AfterItemsPath, interpreter.AfterItemSelector, interpreter.AfterResultSelector, interpreter.AfterResultPath}
+		return []interpreter.Stage{
+			interpreter.AfterInputPath, interpreter.AfterItemsPath, interpreter.AfterItemSelector,
+			interpreter.AfterResultSelector, interpreter.AfterResultPath,
+		}
 	default:
 		if !jsonPath {
 			return nil

@@ -12,19 +12,32 @@ type Rule struct {
 }
 
 // A Catalogue has the rules of a language, in the order of its manual.
-type Catalogue []*Rule
+type Catalogue struct {
+	Code  flow.DiagnosticCode // of most rules
+	rules []*Rule
+}
 
 // New adds a rule.
 func (c *Catalogue) New(name string, code flow.DiagnosticCode, severity flow.Severity, demands string) *Rule {
 	r := &Rule{Name: name, Code: code, Severity: severity, Demands: demands}
-	*c = append(*c, r)
+	c.rules = append(c.rules, r)
 	return r
+}
+
+// Illegal adds a rule that a legal definition keeps.
+func (c *Catalogue) Illegal(name, demands string) *Rule {
+	return c.New(name, c.Code, flow.SeverityError, demands)
+}
+
+// Doubtful adds a rule whose breach is warned of.
+func (c *Catalogue) Doubtful(name, demands string) *Rule {
+	return c.New(name, c.Code, flow.SeverityWarning, demands)
 }
 
 // Rules returns copies of the rules.
 func (c *Catalogue) Rules() []Rule {
-	all := make([]Rule, len(*c))
-	for i, r := range *c {
+	all := make([]Rule, len(c.rules))
+	for i, r := range c.rules {
 		all[i] = *r
 	}
 	return all

@@ -49,11 +49,11 @@ func (c *checker) condition(n *node, outer *syntax.Rule) (read expression.Test) 
 			read = expression.AnyOf(c.conditions(m.Value))
 		case m.Name == "Not":
 			found++
-			read = expression.Not{Test: c.condition(m.Value, nil)}
+			read = expression.Not(c.condition(m.Value, nil))
 		case isOperator:
 			found++
 			compared = c.comparison(n, m, operator)
-			read = compared
+			read = compared.Holds
 		case m.Name == "Variable":
 			variable = c.path(m.Value)
 		case legal.is == nil:

@@ -228,7 +228,7 @@ func (conditionRule) read(c *checker, n *node) expression.Test {
 	if !is {
 		c.Valuef(ruleType, n, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
 	}
-	return expression.Condition{Query: q}
+	return q.Holds
 }
 
 // itemsRule is what a Map state in JSONata goes over.

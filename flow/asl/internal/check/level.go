@@ -15,6 +15,7 @@ type scope struct {
 	names   []string // of its states, in the order of the text
 	states  map[string]*node
 	level   *syntax.Level
+	read    map[string]*syntax.State
 	assigns map[string][]assignment // of each variable
 	reads   []reading
 	owner   string              // the state of the outer scope that it belongs to
@@ -37,7 +38,7 @@ func (statesRule) read(c *checker, n *node) struct{} {
 	}
 	for _, name := range c.scope.names {
 		c.scope.current = name
-		c.readState(c.scope.level.Here[name], c.scope.states[name])
+		c.readState(c.scope.read[name], c.scope.states[name])
 	}
 	return struct{}{}
 }
@@ -60,19 +61,21 @@ func (s levelRule) read(c *checker, n *node) *syntax.Level { return c.level(s.ob
 // level reads a machine, a branch or a processor, in a scope of its own.
 func (c *checker) level(f *objectRule[syntax.Level], n *node, apart bool) *syntax.Level {
 	language, outer, around := c.language, c.scope, c.state
-	l := &syntax.Level{Here: map[string]*syntax.State{}}
-	c.scope = &scope{outer: outer, level: l, states: map[string]*node{}, assigns: map[string][]assignment{}, apart: apart}
+	l := &syntax.Level{}
+	c.scope = &scope{
+		outer: outer, level: l, states: map[string]*node{}, read: map[string]*syntax.State{},
+		assigns: map[string][]assignment{}, apart: apart,
+	}
 	c.language = c.machineLanguage
 	if outer != nil {
 		c.scope.owner = outer.current
-		l.Owner = outer.level.Here[outer.current]
+		l.Owner = outer.read[outer.current]
 	}
 	c.scopes = append(c.scopes, c.scope)
 	if list := n.Get("States"); list != nil {
 		c.declare(list)
 	}
 	f.fill(c, n, l)
-	l.Names = c.scope.names
 	c.language, c.scope, c.state = language, outer, around
 	return l
 }
@@ -100,7 +103,8 @@ func (c *checker) declare(list *node) {
 			c.names[m.Name] = m.Value
 		}
 		s := &syntax.State{Name: m.Name, Level: c.scope.level}
-		c.scope.states[m.Name], c.scope.level.Here[m.Name], c.states[m.Name] = m.Value, s, s
+		c.scope.states[m.Name], c.scope.read[m.Name], c.states[m.Name] = m.Value, s, s
+		c.scope.level.States = append(c.scope.level.States, s)
 		c.scope.names = append(c.scope.names, m.Name)
 	}
 }
@@ -133,7 +137,7 @@ func (targetRule) read(c *checker, n *node) *syntax.State {
 		c.Fixf(ruleTarget, n, fix, "%s %s is no state", nameOf(n), jsontext.Quote(n.Str))
 		c.scope.lost = true
 	default:
-		return c.scope.level.Here[n.Str]
+		return c.scope.read[n.Str]
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ func (s pathRule) read(c *checker, n *node) *jsonpath.Path {
 // dataPathRule is an InputPath, OutputPath or ResultPath.
 type dataPathRule struct{ result bool }
 
+var resultPathRule = dataPathRule{result: true}
+
 func (s dataPathRule) read(c *checker, n *node) expression.DataPath {
 	if n.Kind == jsontext.Null {
 		return expression.DataPath{None: true}

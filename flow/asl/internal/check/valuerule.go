@@ -207,13 +207,6 @@ func (timestampRule) read(c *checker, n *node) syntax.Timestamp {
 	return syntax.Timestamp{At: at}
 }
 
-// timestampPathRule is a path to a timestamp.
-type timestampPathRule struct{ pathRule }
-
-func (s timestampPathRule) read(c *checker, n *node) syntax.Timestamp {
-	return syntax.Timestamp{Path: s.pathRule.read(c, n)}
-}
-
 // messageRule is a text of a Fail state, or in JSONata an expression that gives one.
 type messageRule struct{}
 
@@ -226,13 +219,6 @@ func (messageRule) read(c *checker, n *node) syntax.Message {
 	}
 	text := n.Str
 	return syntax.Message{Text: &text}
-}
-
-// messagePathRule is what gives a text of a Fail state.
-type messagePathRule struct{ dynamicRule }
-
-func (s messagePathRule) read(c *checker, n *node) syntax.Message {
-	return syntax.Message{Given: c.dynamic(n)}
 }
 
 // listRule is an array.

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
@@ -13,7 +16,7 @@ import (
 
 // A Value is one JSON value in one of its forms: text, tree for JSONPath, or
 // value for JSONata. It makes the other forms on first use and keeps them. No form
-// is ever changed. A jsonValue belongs to one interpreter, except for constants,
+// is ever changed. A Value belongs to one interpreter, except for constants,
 // which are only read.
 type Value struct {
 	text     atom.Value
@@ -25,13 +28,16 @@ type Value struct {
 	huge     bool // the text would be larger than any value may be
 }
 
+// Text returns the value of a JSON text.
 func Text(v atom.Value) *Value { return &Value{text: v} }
 
+// Tree returns the value of a tree.
 func Tree(tree any) *Value { return &Value{Tree: tree, hasTree: true} }
 
+// Query returns the value that a query has given.
 func Query(value jsonata.Value) *Value { return &Value{Value: value, hasValue: true} }
 
-// Constant returns a jsonValue that any number of interpreters may share.
+// Constant returns a value that any number of interpreters may share.
 func Constant(tree any) *Value {
 	return &Value{text: Encode(tree), Tree: tree, hasTree: true, constant: true}
 }
@@ -41,6 +47,7 @@ func ConstantOf(text atom.Value, tree any, value jsonata.Value, hasValue bool) *
 	return &Value{text: text, Tree: tree, hasTree: true, Value: value, hasValue: hasValue, constant: true}
 }
 
+// EmptyObject is {}.
 var EmptyObject = Constant(&jsontext.OrderedMap{})
 
 // Decoded returns the tree.
@@ -58,7 +65,7 @@ func (d *Value) Decoded() (any, error) {
 	return d.Tree, nil
 }
 
-// Look is decoded with an error becoming a stateError.
+// Look is decoded with the error of a state.
 func (d *Value) Look() (any, *stateerror.Error) {
 	tree, err := d.Decoded()
 	if err != nil {
@@ -82,7 +89,7 @@ func (d *Value) Query() (jsonata.Value, *stateerror.Error) {
 	return value, nil
 }
 
-// JSON returns the text of a jsonValue, nil if it is not there.
+// JSON returns the text of a value, nil if it is not there.
 func (d *Value) JSON() []byte {
 	if d == nil {
 		return nil
@@ -149,3 +156,128 @@ func bytesLeft(tree any, left int) int {
 
 // escaped is the most bytes that a byte of a text can take in JSON.
 const escaped = len(`\u0000`)
+
+// Data flows through states as text and is decoded only where a state looks
+// into it. Decoded, it is what encoding/json gives with UseNumber: numbers keep
+// the digits they were written with, and objects the order of their members.
+
+var errDepth = fmt.Errorf("the value nests deeper than %d", maxValueDepth)
+
+// Decode returns the tree of a JSON text.
+func Decode(text []byte) (any, error) {
+	tree, err := jsontext.DecodeOrdered(text, maxValueDepth, func(literal string) any { return json.Number(literal) })
+	if broken, ok := errors.AsType[*jsontext.Error](err); ok && broken.Deep {
+		return nil, errDepth
+	}
+	return tree, err
+}
+
+// Encode returns the Value of a tree.
+func Encode(tree any) atom.Value {
+	return atom.Value(AppendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree))
+}
+
+// AppendJSON appends the JSON text of a tree. A small tree can have a very large
+// text, for a template may name the same value any number of times; so it stops
+// where the text is larger than any value may be.
+func AppendJSON(b []byte, tree any) []byte { return AppendTree(b, tree, false) }
+
+// AppendTree is appendJSON; sorted has members ordered by name, so that equal trees
+// have equal texts.
+func AppendTree(b []byte, tree any, sorted bool) []byte {
+	if len(b) > atom.MaxValue {
+		return b
+	}
+	switch v := tree.(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case string:
+		return jsontext.AppendString(b, v)
+	case json.Number:
+		return append(b, v...)
+	case *Value:
+		if sorted {
+			if tree, err := v.Decoded(); err == nil {
+				return AppendTree(b, tree, true)
+			}
+		}
+		return append(b, v.Encoded().JSON()...)
+	case []any:
+		b = append(b, '[')
+		for i, element := range v {
+			b = AppendTree(Separated(b, i), element, sorted)
+		}
+		return append(b, ']')
+	case *jsontext.OrderedMap:
+		b = append(b, '{')
+		n := 0
+		member := func(name string, value any) {
+			b = append(jsontext.AppendString(Separated(b, n), name), ':')
+			b = AppendTree(b, value, sorted)
+			n++
+		}
+		if sorted {
+			for _, name := range v.Names() {
+				value, _ := v.Get(name)
+				member(name, value)
+			}
+		} else {
+			for name, value := range v.All() {
+				member(name, value)
+			}
+		}
+		return append(b, '}')
+	}
+	panic(fmt.Sprintf("asl: a %T is no JSON value", tree)) // trees are made by decode and by expressions only
+}
+
+// Number returns a whole number as trees hold it.
+func Number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+
+// EncodeMembers returns the Value of an object of data.
+func EncodeMembers(values map[string]*Value) atom.Value {
+	return atom.Value(WriteMembers(jsontext.NewWriter(atom.CodecJSON), values).Bytes())
+}
+
+// WriteMembers writes the data as members, ordered by name.
+func WriteMembers(w *jsontext.Writer, values map[string]*Value) *jsontext.Writer {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		w.Raw(name, values[name].Encoded().JSON())
+	}
+	return w
+}
+
+// ReadMembers reads what writeData wrote.
+func ReadMembers(r *jsontext.Reader) (map[string]*Value, error) {
+	all := map[string]*Value{}
+	err := r.Members(func(name string) error {
+		all[name] = Read(r)
+		return nil
+	})
+	return all, err
+}
+
+// Read reads one value.
+func Read(r *jsontext.Reader) *Value { return Text(atom.FromJSON(r.Skip())) }
+
+const (
+	// MaxPayload is the size in bytes of the largest effective input, task
+	// result, state output or variable, as AWS has it. A larger one fails the
+	// state with States.DataLimitExceeded.
+	MaxPayload = 256 << 10
+
+	maxValueDepth = 500 // of data that is looked into
+)
+
+// Separated appends the comma before the ith element of a list.
+func Separated(text []byte, i int) []byte {
+	if i > 0 {
+		text = append(text, ',')
+	}
+	return text
+}
+
+// SizePerByte is more than what a byte of JSON can count for a value's size.
+const SizePerByte = 16

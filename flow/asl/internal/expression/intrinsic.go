@@ -120,6 +120,7 @@ func (p *Parser) Whole() (Dynamic, error) {
 	return call, err
 }
 
+// An UnknownFunctionError says that there is no function of a name.
 type UnknownFunctionError struct{ Name string }
 
 func (e *UnknownFunctionError) Error() string {
@@ -263,6 +264,7 @@ scan:
 	return &argumentPath{call: p.Text, path: path}, nil
 }
 
+// IsSchemeRune reports whether a character may be in the scheme of a URI.
 func IsSchemeRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("+-.", r)
 }

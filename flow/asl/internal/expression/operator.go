@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ type Operator struct {
 // Operand says what kind of value an operator is for.
 type Operand uint8
 
+// The kinds.
 const (
 	textOperand Operand = iota
 	NumberOperand
@@ -34,6 +36,7 @@ func (o Operand) String() string {
 	}[o]
 }
 
+// Accepts reports whether a value is of the kind.
 func (o Operand) Accepts(v any) bool {
 	switch o {
 	case textOperand:
@@ -91,6 +94,7 @@ var Operators = func() map[string]Operator {
 	return all
 }()
 
+// OperatorNames are what a rule may have in place of a comparison, and the comparisons.
 var OperatorNames = func() []string {
 	names := []string{"And", "Or", "Not", "Variable"}
 	for name := range Operators {
@@ -104,6 +108,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
+// TimestampIn returns the point in time that a value is.
 func TimestampIn(v any) (time.Time, bool) {
 	text, ok := v.(string)
 	if !ok {
@@ -128,21 +133,11 @@ func compareNumbers(a, b any) (int, bool) {
 	i, err := strconv.ParseInt(string(x), 10, 64)
 	j, err2 := strconv.ParseInt(string(y), 10, 64)
 	if err == nil && err2 == nil {
-		return order(i, j), true
+		return cmp.Compare(i, j), true
 	}
 	f, _ := strconv.ParseFloat(string(x), 64) // out of range is an infinity, which is what it counts as
 	g, _ := strconv.ParseFloat(string(y), 64)
-	return order(f, g), true
-}
-
-func order[T int64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+	return cmp.Compare(f, g), true
 }
 
 // compareStrings orders texts by their UTF-16 code units, as AWS does.

@@ -56,6 +56,7 @@ type Query struct {
 // A usage is which members of $states an expression may look at.
 type usage uint8
 
+// The members.
 const (
 	UsesInput usage = 1 << iota
 	usesContext
@@ -244,6 +245,7 @@ func cutOff(text string) string {
 // A TextQuery is an expression where a text is expected.
 type TextQuery struct{ *Query }
 
+// Evaluate returns the text.
 func (q TextQuery) Evaluate(v *View) (any, *stateerror.Error) {
 	value, f := q.Typed(v, jsonata.String)
 	return value.Text(), f

@@ -21,6 +21,7 @@ type Interpreter struct {
 	spent  int // steps that the queries of the states before took
 }
 
+// NewInterpreter returns what answers a question.
 func NewInterpreter(m *syntax.Machine, ask *flow.Ask) *Interpreter {
 	w := &Interpreter{budget: stepBudget}
 	w.Machine, w.Ask, w.Steps = m, ask, jsonata.MaxSteps

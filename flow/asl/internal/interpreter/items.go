@@ -19,7 +19,8 @@ func (w *surroundings) items(v *expression.View) (*data.Value, *stateerror.Error
 	case m.Path != nil:
 		value, missing, f := v.Find(m.Path)
 		if f == nil && missing != nil { // AWS has a name and words of its own for it
-			f = &stateerror.Error{Name: stateerror.ReferencePath, Cause: fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.Input.Encoded()), Local: true}
+			f = &stateerror.Error{Name: stateerror.ReferencePath, Local: true}
+			f.Cause = fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.Input.Encoded())
 		}
 		return data.Tree(value), f
 	case m.Items != nil:

@@ -35,7 +35,7 @@ func (w *Interpreter) choose() (Step, *stateerror.Error) {
 		return Step{}, f
 	}
 	for i := range s.Choices {
-		ok, f := s.Choices[i].Test.Holds(v)
+		ok, f := s.Choices[i].Test(v)
 		if f != nil {
 			return Step{}, f
 		}
@@ -124,7 +124,8 @@ func (w *Interpreter) due() (time.Time, *stateerror.Error) {
 		}
 		at, ok := expression.ParseTimestamp(value.Text())
 		if !ok {
-			f = expression.QueryErrorf(&spec.Timestamp.Query.At, "The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
+			f = expression.QueryErrorf(&spec.Timestamp.Query.At,
+				"The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: %s", value.Text())
 			f.Follows = true
 		}
 		return at, f

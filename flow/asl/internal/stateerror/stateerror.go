@@ -51,6 +51,7 @@ func Runtimef(format string, args ...any) *Error {
 	return Localf(Runtime, format, args...)
 }
 
+// Localf returns an error that arose in processing data.
 func Localf(name, format string, args ...any) *Error {
 	return &Error{Name: name, Cause: fmt.Sprintf(format, args...), Place: true, Local: true}
 }

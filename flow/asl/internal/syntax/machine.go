@@ -21,8 +21,7 @@ type Level struct {
 	Start   *State
 	Owner   *State        // the Parallel or Map state it belongs to; nil at the top
 	Timeout time.Duration // of a machine; 0: none
-	Names   []string
-	Here    map[string]*State
+	States  []*State
 }
 
 // Within returns the levels inside of a state.
@@ -36,8 +35,7 @@ func (s *State) Within() []*Level {
 // Link finds out about the states of a legal machine what is to be known of others for it.
 func (l *Level) Link() {
 	l.loops()
-	for _, name := range l.Names {
-		s := l.Here[name]
+	for _, s := range l.States {
 		for _, inner := range s.Within() {
 			inner.Link()
 		}
@@ -48,7 +46,7 @@ func (l *Level) Link() {
 // Some reports whether something holds for a state of some levels.
 func Some(levels []*Level, holds func(*State) bool) bool {
 	return slices.ContainsFunc(levels, func(l *Level) bool {
-		return slices.ContainsFunc(l.Names, func(name string) bool { return holds(l.Here[name]) })
+		return slices.ContainsFunc(l.States, holds)
 	})
 }
 
@@ -64,7 +62,7 @@ const MaxInstant = 20
 // takes no time, is left for good, and has no query, which could count many steps.
 func (s *State) instant() bool {
 	return s.Language == JSONPath && (s.Items == nil || s.Items.Distributed == nil) &&
-		!slices.ContainsFunc(s.Within(), func(l *Level) bool { return len(l.Names) > MaxInstant }) &&
+		!slices.ContainsFunc(s.Within(), func(l *Level) bool { return len(l.States) > MaxInstant }) &&
 		!Some(s.Within(), func(s *State) bool {
 			return s.Kind != PassState && s.Kind != ChoiceState && s.Kind != SucceedState && s.Kind != FailState || s.Repeats || s.Language != JSONPath
 		})
@@ -74,11 +72,7 @@ func (s *State) instant() bool {
 // that some way of transitions leads back to. Only their visits are counted, so
 // that what a long machine without loops remembers does not grow with it.
 func (l *Level) loops() {
-	all := make([]*State, len(l.Names))
-	for i, name := range l.Names {
-		all[i] = l.Here[name]
-	}
-	digraph.Loops(all, (*State).successors, func(loop []*State) {
+	digraph.Loops(l.States, (*State).successors, func(loop []*State) {
 		for _, s := range loop {
 			s.Repeats = true
 		}

@@ -24,6 +24,7 @@ type ItemReader struct {
 	Config   *ItemReaderConfig
 }
 
+// An ItemReaderConfig says how the items are read.
 type ItemReaderConfig struct {
 	ReaderConfig
 
@@ -45,6 +46,7 @@ type ResultWriter struct {
 	Config   *WriterConfig
 }
 
+// A WriterConfig says how results are written.
 type WriterConfig struct{ Transformation, OutputType string }
 
 // Form returns how results are written or handed on.

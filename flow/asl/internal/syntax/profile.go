@@ -50,6 +50,7 @@ type Rules struct {
 	AllMatchesAll bool   // States.ALL matches States.Runtime and States.DataLimitExceeded, too
 }
 
+// Rules returns the rules of the edition.
 func (p Profile) Rules() *Rules { return &profiles[p] }
 
 var profiles = [...]Rules{

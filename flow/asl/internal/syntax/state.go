@@ -29,6 +29,7 @@ type Rule struct {
 // A QueryLanguage is one of the two in which states say what to do with data.
 type QueryLanguage uint8
 
+// The query languages.
 const (
 	JSONPath QueryLanguage = 1 << iota
 	JSONata
@@ -69,8 +70,10 @@ type State struct {
 	AtOnce   bool        // Parallel, Map: their levels are gone through in one answer
 }
 
+// A Kind is the type of a state.
 type Kind uint8
 
+// The kinds.
 const (
 	PassState Kind = iota
 	TaskState
@@ -82,6 +85,7 @@ const (
 	MapState
 )
 
+// KindNames are the names of the kinds in definitions.
 var KindNames = [...]string{
 	PassState: "Pass", TaskState: "Task", ChoiceState: "Choice", WaitState: "Wait",
 	SucceedState: "Succeed", FailState: "Fail", ParallelState: "Parallel", MapState: "Map",

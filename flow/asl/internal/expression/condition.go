@@ -6,52 +6,51 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// A Test is a compiled condition.
-type Test interface {
-	Holds(v *View) (bool, *stateerror.Error)
-}
+// A Test is the condition of a rule of a Choice state.
+type Test func(v *View) (bool, *stateerror.Error)
 
-type (
-	AllOf []Test // And
-	AnyOf []Test // Or
-	Not   struct{ Test }
-)
-
-func (t AllOf) Holds(v *View) (bool, *stateerror.Error) {
-	for _, part := range t {
-		if ok, f := part.Holds(v); f != nil || !ok {
-			return false, f
+// AllOf is And.
+func AllOf(parts []Test) Test {
+	return func(v *View) (bool, *stateerror.Error) {
+		for _, part := range parts {
+			if ok, f := part(v); f != nil || !ok {
+				return false, f
+			}
 		}
+		return true, nil
 	}
-	return true, nil
 }
 
-func (t AnyOf) Holds(v *View) (bool, *stateerror.Error) {
-	for _, part := range t {
-		if ok, f := part.Holds(v); f != nil || ok {
-			return ok, f
+// AnyOf is Or.
+func AnyOf(parts []Test) Test {
+	return func(v *View) (bool, *stateerror.Error) {
+		for _, part := range parts {
+			if ok, f := part(v); f != nil || ok {
+				return ok, f
+			}
 		}
+		return false, nil
 	}
-	return false, nil
 }
 
-func (t Not) Holds(v *View) (bool, *stateerror.Error) {
-	ok, f := t.Test.Holds(v)
-	return !ok, f
+// Not is Not.
+func Not(part Test) Test {
+	return func(v *View) (bool, *stateerror.Error) {
+		ok, f := part(v)
+		return !ok, f
+	}
 }
 
-// A Condition is that of a rule in JSONata. always is one that is no expression.
-type (
-	Condition struct{ *Query }
-	Always    bool
-)
+// Always is a condition in JSONata that is no expression.
+func Always(holds bool) Test {
+	return func(*View) (bool, *stateerror.Error) { return holds, nil }
+}
 
-func (t Condition) Holds(v *View) (bool, *stateerror.Error) {
-	value, f := t.Typed(v, jsonata.Boolean)
+// Holds is the query as a condition.
+func (q *Query) Holds(v *View) (bool, *stateerror.Error) {
+	value, f := q.Typed(v, jsonata.Boolean)
 	return value.Bool(), f
 }
-
-func (t Always) Holds(*View) (bool, *stateerror.Error) { return bool(t), nil }
 
 // Comparison compares what Variable names with a literal or with what another
 // path names.
@@ -62,6 +61,7 @@ type Comparison struct {
 	Path     *jsonpath.Path // of operators ending in Path
 }
 
+// Holds makes the comparison.
 func (t *Comparison) Holds(v *View) (bool, *stateerror.Error) {
 	left, found, f := v.Get(t.Variable)
 	if f != nil {
