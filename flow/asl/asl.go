@@ -107,6 +107,8 @@ const StartExecution = syntax.StartExecution
 const (
 	// MaxDefinition is the size in bytes of the longest definition.
 	MaxDefinition = definition.MaxSize
+	// MaxNesting is how deep objects and arrays of a definition may nest.
+	MaxNesting = definition.MaxNesting
 	// MaxProblems is how many problems of each severity are reported before the
 	// rest is left out.
 	MaxProblems = definition.MaxProblems

@@ -31,16 +31,13 @@ type Transition struct {
 
 // States returns the states in the order of the definition, those of a branch
 // behind the state that they belong to.
-func (m *Machine) States() []StateInfo { return outline(nil, m.machine.Top, 0) }
+func (m *Machine) States() []StateInfo { return outline(nil, m.machine.Top, "", 0) }
 
-func outline(out []StateInfo, l *syntax.Level, branch int) []StateInfo {
+func outline(out []StateInfo, l *syntax.Level, in string, branch int) []StateInfo {
 	for _, s := range l.States {
 		info := StateInfo{
-			Name: s.Name, Type: s.Kind.String(), Branch: branch,
+			Name: s.Name, Type: s.Kind.String(), In: in, Branch: branch,
 			Start: s == l.Start, End: s.Ends, Next: transitions(s),
-		}
-		if l.Owner != nil {
-			info.In = l.Owner.Name
 		}
 		if s.Task != nil {
 			info.Task, info.TaskAt, info.Starts = s.Task.URI, s.Task.At, s.Task.Machine
@@ -50,7 +47,7 @@ func outline(out []StateInfo, l *syntax.Level, branch int) []StateInfo {
 		}
 		out = append(out, info)
 		for i, inner := range s.Within() {
-			out = outline(out, inner, i)
+			out = outline(out, inner, s.Name, i)
 		}
 	}
 	return out

@@ -1,18 +1,12 @@
 package asl
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
-
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
 )
 
 // What is found in a definition is told as in every language.
 type (
-	// Code is in the words of AWS's ValidateStateMachineDefinition.
-	Code = flow.DiagnosticCode
 	// Severity says what a problem means.
 	Severity = flow.Severity
 	// Problem is one thing that is wrong, or looks wrong, in a definition.
@@ -40,18 +34,3 @@ const (
 // It is stricter in one thing: fields that [Validate] warns of, because the language
 // does not know them, are errors.
 func Schema() []byte { return check.Schema() }
-
-// Refusal returns the problems as AWS's API tells why it refuses a definition:
-//
-//	Invalid State Machine Definition: 'MISSING_TRANSITION_TARGET: Next "Shipp" is no state at /States/Pay/Next'
-func Refusal(ps Problems) string {
-	all := make([]string, len(ps))
-	for i, p := range ps {
-		_, message, inState := strings.Cut(p.Message, `": `)
-		if !inState || !strings.HasPrefix(p.Message, `state "`) {
-			message = p.Message
-		}
-		all[i] = fmt.Sprintf("%s: %s at %s", p.Code, message, cmp.Or(p.Pointer, "/"))
-	}
-	return "Invalid State Machine Definition: '" + strings.Join(all, ", ") + "'"
-}

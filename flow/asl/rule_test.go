@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
 	"github.com/ebbflow/ebb/flow/internal/definition"
@@ -465,7 +466,7 @@ func TestSubstituted(t *testing.T) {
 // TestProblemsNameTheirRules shows that a problem has the code of its rule.
 func TestProblemsNameTheirRules(t *testing.T) {
 	t.Parallel()
-	code := map[string]asl.Code{}
+	code := map[string]flow.DiagnosticCode{}
 	for _, r := range check.Rules() {
 		if code[r.Name] != "" {
 			t.Errorf("there are two rules %s", r.Name)

@@ -11,25 +11,10 @@ import (
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
-// kind tells apart what a machine defines by name.
-type kind uint8
-
-const (
-	stateKind kind = iota
-	eventKind
-	functionKind
-	retryKind
-	kinds
-)
-
-// String returns the kind as messages call it.
-func (k kind) String() string {
-	return [...]string{stateKind: "state", eventKind: "event", functionKind: "function", retryKind: "retry policy"}[k]
-}
-
-// member returns the member of a machine that has the definitions of the kind.
-func (k kind) member() string {
-	return [...]string{stateKind: "states", eventKind: "events", functionKind: "functions", retryKind: "retries"}[k]
+// A kind is one of what a machine defines by name.
+type kind struct {
+	name   string // as messages call it
+	member string // of the machine, that has the definitions
 }
 
 // A defined thing is one that is defined by name.
@@ -45,26 +30,19 @@ type definitions[D any] struct {
 	kind   kind
 	list   []*defined[D]
 	names  []string
-	exact  map[string]*defined[D]
-	folded map[string]*defined[D]
+	folded map[string]*defined[D] // by names in lower case
 }
 
-// find returns what a reference means: the definition of exactly that name, or
-// the one whose name has other messages in case only.
-func (d *definitions[D]) find(name string) *defined[D] {
-	if found := d.exact[name]; found != nil {
-		return found
-	}
-	return d.folded[strings.ToLower(name)]
-}
+// find returns the definition that a name refers to, whatever its case.
+func (d *definitions[D]) find(name string) *defined[D] { return d.folded[strings.ToLower(name)] }
 
 // define collects what the machine defines, loads what is elsewhere, and reads
 // all of it but the states.
 func (c *checker) define(root *node) {
-	c.states = declare[state](c, root, stateKind)
-	c.events = declare[event](c, root, eventKind)
-	c.functions = declare[function](c, root, functionKind)
-	c.retries = declare[retry](c, root, retryKind)
+	c.states = declare[state](c, root, kind{"state", "states"})
+	c.events = declare[event](c, root, kind{"event", "events"})
+	c.functions = declare[function](c, root, kind{"function", "functions"})
+	c.retries = declare[retry](c, root, kind{"retry policy", "retries"})
 	for _, def := range c.functions.list {
 		if typeOf(def.node) == expressionFunction {
 			def.read.formula = &expression{args: true}
@@ -78,7 +56,7 @@ func (c *checker) define(root *node) {
 
 // declare collects the definitions of a kind.
 func declare[D any](c *checker, root *node, k kind) definitions[D] {
-	d := definitions[D]{kind: k, exact: map[string]*defined[D]{}, folded: map[string]*defined[D]{}}
+	d := definitions[D]{kind: k, folded: map[string]*defined[D]{}}
 	nodes, from := c.collection(root, k)
 	for _, n := range nodes {
 		d.add(c, n, from)
@@ -90,7 +68,7 @@ func declare[D any](c *checker, root *node, k kind) definitions[D] {
 func (d *definitions[D]) fill(c *checker, rule *objectRule[D]) {
 	for _, def := range d.list {
 		c.from(def.source, func() {
-			c.Within(d.kind.String()+" "+quote(def.name)+": ", func() { rule.fill(c, def.node, def.read) })
+			c.Within(d.kind.name+" "+quote(def.name)+": ", func() { rule.fill(c, def.node, def.read) })
 		})
 	}
 }
@@ -112,22 +90,22 @@ func (d *definitions[D]) add(c *checker, n *node, from definition.Source) {
 	folded := strings.ToLower(def.name)
 	if other := d.folded[folded]; other != nil {
 		c.from(from, func() {
-			c.Valuef(ruleNameOnce, n.Get("name"), "there are two %ss named %s", d.kind, quote(other.name))
+			c.Valuef(ruleNameOnce, n.Get("name"), "there are two %ss named %s", d.kind.name, quote(other.name))
 		})
 		return
 	}
 	d.names = append(d.names, def.name)
-	d.exact[def.name], d.folded[folded] = def, def
+	d.folded[folded] = def
 }
 
 // collection returns the definitions of a kind, and where they stand: in the
 // machine, or in a document that it names.
 func (c *checker) collection(root *node, k kind) ([]*node, definition.Source) {
-	n := get(root, k.member())
+	n := get(root, k.member)
 	switch {
 	case n == nil:
 		return nil, c.Source
-	case n.Kind == jsontext.String && k != stateKind:
+	case n.Kind == jsontext.String && k.member != "states":
 		return c.document(n, k)
 	}
 	return n.Items, c.Source
@@ -141,18 +119,18 @@ func (c *checker) document(uri *node, k kind) ([]*node, definition.Source) {
 		return nil, from
 	}
 	if doc.Kind == jsontext.Object {
-		if list := get(doc, k.member()); list != nil {
+		if list := get(doc, k.member); list != nil {
 			doc = list
 		}
 	}
 	if doc.Kind != jsontext.Array {
 		c.from(from, func() {
-			c.Valuef(ruleType, doc, "%s must be an array, or an object with %s, found %s", k.member(), k.member(), doc.Kind)
+			c.Valuef(ruleType, doc, "%s must be an array, or an object with %s, found %s", k.member, k.member, doc.Kind)
 		})
 		return nil, from
 	}
 	if named := func(n *node) bool { return get(n, "name") != nil }; len(doc.Items) > 0 && !slices.ContainsFunc(doc.Items, named) {
-		c.from(from, func() { c.Valuef(ruleType, doc, "no element of the document is a %s", k) }) // it may be any file: its words stay unsaid
+		c.from(from, func() { c.Valuef(ruleType, doc, "no element of the document is a %s", k.name) }) // it may be any file: its words stay unsaid
 		return nil, from
 	}
 	c.from(from, func() { c.repeated(doc) })

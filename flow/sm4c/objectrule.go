@@ -17,7 +17,6 @@ type objectRule[T any] struct {
 	what       string // with its article, for messages
 	attributes attributes[T]
 	required   []string
-	fresh      func() *T                            // what it is without its attributes; nil: the zero value
 	also       []func(c *checker, n *node, read *T) // what else the object must be
 }
 
@@ -68,9 +67,6 @@ func (a attributes[T]) with(others ...attributes[T]) attributes[T] {
 // read reads an object and the values in it.
 func (f *objectRule[T]) read(c *checker, n *node) *T {
 	read := new(T)
-	if f.fresh != nil {
-		read = f.fresh()
-	}
 	f.fill(c, n, read)
 	return read
 }

@@ -3,7 +3,9 @@ package sm4c
 import (
 	"fmt"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jq"
 )
 
 // The run algorithm: which state is entered, what is done there, and how it is
@@ -249,4 +251,23 @@ func (w *interpreter) expired(f *stateError) step {
 	}
 	w.end(&flow.End{TimedOut: true, Failure: newError(CodeTimeout, "%s", message).failure()})
 	return nil
+}
+
+// event adds a line to the run's history.
+func (w *interpreter) event(typ, name string, details map[string]any) {
+	e := flow.Event{Type: typ, Name: name}
+	if len(details) > 0 {
+		if text, err := jq.Encode(details, maxEventDetails); err == nil {
+			e.Details = atom.FromJSON(text)
+		}
+	}
+	w.growth.Events = append(w.growth.Events, e)
+}
+
+// clip shortens a message for the history.
+func clip(message string) string {
+	if len(message) <= maxText {
+		return message
+	}
+	return message[:maxText] + "…"
 }

@@ -176,7 +176,7 @@ func (s referenceRule[D]) read(c *checker, n *node) *D {
 	among := s.among(c)
 	found := among.find(n.Str)
 	if found == nil {
-		c.Fixf(ruleReference, n, c.DidYouMean(ruleReference, n.Str, among.names, quote), "%s: there is no %s %s", nameOf(n), among.kind, quote(n.Str))
+		c.Fixf(ruleReference, n, c.DidYouMean(ruleReference, n.Str, among.names, quote), "%s: there is no %s %s", nameOf(n), among.kind.name, quote(n.Str))
 		return nil
 	}
 	return found.read

@@ -36,46 +36,41 @@ type ErrorDetails struct {
 	CatchIndex                  *int   `json:"catchIndex,omitempty"`
 }
 
-// stagesShown are the stages that AWS shows of a state (recorded; see the page of
-// TestState in its reference).
-func stagesShown(s *syntax.State) []interpreter.Stage {
-	jsonPath := s.Language == syntax.JSONPath
-	switch s.Kind {
-	case syntax.PassState:
-		switch {
-		case !jsonPath:
-			return nil
-		case s.Result != nil:
-			return []interpreter.Stage{interpreter.WorkResult, interpreter.AfterResultSelector, interpreter.AfterResultPath}
-		}
-		return []interpreter.Stage{interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.AfterResultSelector, interpreter.AfterResultPath}
-	case syntax.TaskState:
-		if !jsonPath {
-			return []interpreter.Stage{interpreter.AfterParameters, interpreter.WorkResult}
-		}
-		return []interpreter.Stage{
+// The stages that AWS shows of a state by its type (recorded; see the page of
+// TestState in its reference). Of types that are not named it shows what InputPath gives
+// in JSONPath, and nothing in JSONata.
+var (
+	shownInJSONPath = map[syntax.Kind][]interpreter.Stage{
+		syntax.PassState: {
+			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.AfterResultSelector, interpreter.AfterResultPath,
+		},
+		syntax.TaskState: {
 			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.WorkResult,
 			interpreter.AfterResultSelector, interpreter.AfterResultPath,
-		}
-	case syntax.ParallelState:
-		if !jsonPath {
-			return nil
-		}
-		return []interpreter.Stage{interpreter.AfterResultSelector, interpreter.AfterResultPath}
-	case syntax.MapState:
-		if !jsonPath {
-			return []interpreter.Stage{interpreter.AfterItemSelector}
-		}
-		return []interpreter.Stage{
+		},
+		syntax.ParallelState: {interpreter.AfterResultSelector, interpreter.AfterResultPath},
+		syntax.MapState: {
 			interpreter.AfterInputPath, interpreter.AfterItemsPath, interpreter.AfterItemSelector,
 			interpreter.AfterResultSelector, interpreter.AfterResultPath,
-		}
-	default:
-		if !jsonPath {
-			return nil
-		}
-		return []interpreter.Stage{interpreter.AfterInputPath}
+		},
 	}
+	shownInJSONata = map[syntax.Kind][]interpreter.Stage{
+		syntax.TaskState: {interpreter.AfterParameters, interpreter.WorkResult},
+		syntax.MapState:  {interpreter.AfterItemSelector},
+	}
+)
+
+func stagesShown(s *syntax.State) []interpreter.Stage {
+	if s.Language == syntax.JSONata {
+		return shownInJSONata[s.Kind]
+	}
+	if s.Result != nil {
+		return []interpreter.Stage{interpreter.WorkResult, interpreter.AfterResultSelector, interpreter.AfterResultPath}
+	}
+	if shown, ok := shownInJSONPath[s.Kind]; ok {
+		return shown
+	}
+	return []interpreter.Stage{interpreter.AfterInputPath}
 }
 
 // show takes over what the interpreter has noted.

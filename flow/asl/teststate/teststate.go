@@ -1,7 +1,9 @@
 package teststate
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -120,12 +122,27 @@ func (t *Test) compile() (*syntax.Machine, *syntax.State, error) {
 				p.Pointer = strings.TrimPrefix(p.Pointer, "/States/"+testedState)
 			}
 		}
-		return nil, nil, &Error{Exception: "InvalidDefinition", Message: asl.Refusal(refused)}
+		return nil, nil, &Error{Exception: "InvalidDefinition", Message: refusal(refused)}
 	}
 	if s := m.States[name]; s != nil {
 		return m, s, nil
 	}
 	return nil, nil, invalidTest("State not found in definition")
+}
+
+// refusal returns problems as AWS's API tells why it refuses a definition:
+//
+//	Invalid State Machine Definition: 'MISSING_TRANSITION_TARGET: Next "Shipp" is no state at /States/Pay/Next'
+func refusal(ps asl.Problems) string {
+	all := make([]string, len(ps))
+	for i, p := range ps {
+		_, message, inState := strings.Cut(p.Message, `": `)
+		if !inState || !strings.HasPrefix(p.Message, `state "`) {
+			message = p.Message
+		}
+		all[i] = fmt.Sprintf("%s: %s at %s", p.Code, message, cmp.Or(p.Pointer, "/"))
+	}
+	return "Invalid State Machine Definition: '" + strings.Join(all, ", ") + "'"
 }
 
 // aroundState makes a machine of a state: it begins with it, and the others are
@@ -265,15 +282,18 @@ func (t *Test) fork(w *interpreter.Interpreter) (interpreter.Step, *stateerror.E
 	if _, f := w.Effective(); f != nil {
 		return interpreter.Step{}, f
 	}
-	return t.mocked(func(result atom.Value) (interpreter.Step, *stateerror.Error) { return joinedAs(w, result) })
+	return t.joined(w)
 }
 
-func joinedAs(w *interpreter.Interpreter, result atom.Value) (interpreter.Step, *stateerror.Error) {
-	d := data.Text(result)
-	if d.TooLarge() {
-		return interpreter.Step{}, stateerror.TooLarge(w.State.Name)
-	}
-	return w.Leave(&w.State.Out, d)
+// joined goes on with what the mock says of all levels of the state.
+func (t *Test) joined(w *interpreter.Interpreter) (interpreter.Step, *stateerror.Error) {
+	return t.mocked(func(result atom.Value) (interpreter.Step, *stateerror.Error) {
+		d := data.Text(result)
+		if d.TooLarge() {
+			return interpreter.Step{}, stateerror.TooLarge(w.State.Name)
+		}
+		return w.Leave(&w.State.Out, d)
+	})
 }
 
 // iterate goes over what a Map state goes over, up to the iterations.
@@ -300,7 +320,7 @@ func (t *Test) iterate(w *interpreter.Interpreter) (interpreter.Step, *stateerro
 	if broken && t.Mock.ErrorOutput == nil {
 		return interpreter.Step{}, &stateerror.Error{Name: stateerror.Tolerated, Cause: "The specified tolerated failure threshold was exceeded"}
 	}
-	return t.mocked(func(result atom.Value) (interpreter.Step, *stateerror.Error) { return joinedAs(w, result) })
+	return t.joined(w)
 }
 
 // selectItems makes the input of each iteration.

@@ -34,14 +34,8 @@ func (c *Catalogue) Doubtful(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityWarning, demands)
 }
 
-// Rules returns copies of the rules.
-func (c *Catalogue) Rules() []Rule {
-	all := make([]Rule, len(c.rules))
-	for i, r := range c.rules {
-		all[i] = *r
-	}
-	return all
-}
+// Rules returns the rules.
+func (c *Catalogue) Rules() []*Rule { return c.rules }
 
 // Common are the rules that every language has.
 type Common struct {

@@ -69,7 +69,6 @@ func (c *checker) level(f *objectRule[syntax.Level], n *node, apart bool) *synta
 	c.language = c.machineLanguage
 	if outer != nil {
 		c.scope.owner = outer.current
-		l.Owner = outer.read[outer.current]
 	}
 	c.scopes = append(c.scopes, c.scope)
 	if list := n.Get("States"); list != nil {
@@ -102,7 +101,7 @@ func (c *checker) declare(list *node) {
 		} else {
 			c.names[m.Name] = m.Value
 		}
-		s := &syntax.State{Name: m.Name, Level: c.scope.level}
+		s := &syntax.State{Name: m.Name}
 		c.scope.states[m.Name], c.scope.read[m.Name], c.states[m.Name] = m.Value, s, s
 		c.scope.level.States = append(c.scope.level.States, s)
 		c.scope.names = append(c.scope.names, m.Name)

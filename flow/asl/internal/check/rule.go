@@ -18,7 +18,7 @@ const (
 )
 
 // Rules returns all rules in the order of the manual.
-func Rules() []definition.Rule { return rules.Rules() }
+func Rules() []*definition.Rule { return rules.Rules() }
 
 var rules = definition.Catalogue{Code: schemaValidationFailed}
 

@@ -10,11 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
-// Schema returns a JSON Schema (draft 7) of the language for editors, with what
-// Ebb adds to it. It is made of the tables that [Validate] uses and says what a
-// schema can say of them: fields, types, ranges. It is stricter in one thing:
-// fields that Validate warns of, because the language does not know them, are
-// errors.
+// Schema returns a JSON Schema (draft 7) of the language, made of its tables.
 func Schema() []byte {
 	s := &schemas{Schemas: definition.Schemas{}}
 	return s.Document("Amazon States Language", schema{

@@ -174,17 +174,14 @@ func Decode(text []byte) (any, error) {
 
 // Encode returns the Value of a tree.
 func Encode(tree any) atom.Value {
-	return atom.Value(AppendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree))
+	return atom.Value(AppendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree, false))
 }
 
 // AppendJSON appends the JSON text of a tree. A small tree can have a very large
 // text, for a template may name the same value any number of times; so it stops
-// where the text is larger than any value may be.
-func AppendJSON(b []byte, tree any) []byte { return AppendTree(b, tree, false) }
-
-// AppendTree is appendJSON; sorted has members ordered by name, so that equal trees
-// have equal texts.
-func AppendTree(b []byte, tree any, sorted bool) []byte {
+// where the text is larger than any value may be. Sorted has members ordered by name, so
+// that equal trees have equal texts.
+func AppendJSON(b []byte, tree any, sorted bool) []byte {
 	if len(b) > atom.MaxValue {
 		return b
 	}
@@ -200,14 +197,14 @@ func AppendTree(b []byte, tree any, sorted bool) []byte {
 	case *Value:
 		if sorted {
 			if tree, err := v.Decoded(); err == nil {
-				return AppendTree(b, tree, true)
+				return AppendJSON(b, tree, true)
 			}
 		}
 		return append(b, v.Encoded().JSON()...)
 	case []any:
 		b = append(b, '[')
 		for i, element := range v {
-			b = AppendTree(Separated(b, i), element, sorted)
+			b = AppendJSON(Separated(b, i), element, sorted)
 		}
 		return append(b, ']')
 	case *jsontext.OrderedMap:
@@ -215,7 +212,7 @@ func AppendTree(b []byte, tree any, sorted bool) []byte {
 		n := 0
 		member := func(name string, value any) {
 			b = append(jsontext.AppendString(Separated(b, n), name), ':')
-			b = AppendTree(b, value, sorted)
+			b = AppendJSON(b, value, sorted)
 			n++
 		}
 		if sorted {
@@ -263,9 +260,7 @@ func ReadMembers(r *jsontext.Reader) (map[string]*Value, error) {
 func Read(r *jsontext.Reader) *Value { return Text(atom.FromJSON(r.Skip())) }
 
 const (
-	// MaxPayload is the size in bytes of the largest effective input, task
-	// result, state output or variable, as AWS has it. A larger one fails the
-	// state with States.DataLimitExceeded.
+	// MaxPayload is asl.MaxPayload.
 	MaxPayload = 256 << 10
 
 	maxValueDepth = 500 // of data that is looked into

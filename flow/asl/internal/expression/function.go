@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"maps"
 	"math"
 	"slices"
@@ -40,7 +41,7 @@ var functions = map[string]function{
 	"ArrayUnique":    {1, 1, arrayUnique},
 	"Base64Encode":   {1, 1, base64Encode},
 	"Base64Decode":   {1, 1, base64Decode},
-	"Hash":           {2, 2, hash},
+	"Hash":           {2, 2, hashed},
 	"JsonMerge":      {3, 3, jsonMerge},
 	"MathRandom":     {2, 3, mathRandom},
 	"MathAdd":        {2, 2, mathAdd},
@@ -154,7 +155,7 @@ func appendJava(b []byte, v any) []byte {
 		}
 		return append(b, '}')
 	}
-	return data.AppendJSON(b, v)
+	return data.AppendJSON(b, v, false)
 }
 
 func stringToJSON(args []any, _ func() uint64) (any, error) {
@@ -200,7 +201,7 @@ func arrayPartition(args []any, _ func() uint64) (any, error) {
 }
 
 // same is what makes two values equal: their JSON texts, members ordered by name.
-func same(v any) string { return string(data.AppendTree(nil, v, true)) }
+func same(v any) string { return string(data.AppendJSON(nil, v, true)) }
 
 func arrayContains(args []any, _ func() uint64) (any, error) {
 	list, err := array(args)
@@ -303,7 +304,12 @@ func base64Decode(args []any, _ func() uint64) (any, error) {
 	return strings.ToValidUTF8(string(out), "\ufffd"), nil
 }
 
-func hash(args []any, _ func() uint64) (any, error) {
+// hashes are the algorithms that the language knows.
+var hashes = map[string]func() hash.Hash{
+	"MD5": md5.New, "SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New,
+}
+
+func hashed(args []any, _ func() uint64) (any, error) {
 	s, ok := args[0].(string)
 	if !ok {
 		d := data.Tree(args[0])
@@ -315,31 +321,17 @@ func hash(args []any, _ func() uint64) (any, error) {
 	if err := short(s); err != nil {
 		return nil, err
 	}
-	algorithm, err := text(args, 1)
+	name, err := text(args, 1)
 	if err != nil {
 		return nil, err
 	}
-	var sum []byte
-	switch data := []byte(s); algorithm {
-	case "MD5":
-		d := md5.Sum(data) //nolint:gosec // the language has it
-		sum = d[:]
-	case "SHA-1":
-		d := sha1.Sum(data) //nolint:gosec // the language has it
-		sum = d[:]
-	case "SHA-256":
-		d := sha256.Sum256(data)
-		sum = d[:]
-	case "SHA-384":
-		d := sha512.Sum384(data)
-		sum = d[:]
-	case "SHA-512":
-		d := sha512.Sum512(data)
-		sum = d[:]
-	default:
+	algorithm, ok := hashes[name]
+	if !ok {
 		return nil, errors.New("argument 2 must be MD5, SHA-1, SHA-256, SHA-384 or SHA-512")
 	}
-	return hex.EncodeToString(sum), nil
+	h := algorithm()
+	_, _ = h.Write([]byte(s)) // a hash takes everything
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // jsonMerge merges two objects, the second over the first. Deep merging is not

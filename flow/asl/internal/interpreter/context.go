@@ -1,8 +1,10 @@
 package interpreter
 
 import (
+	"encoding/json"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
@@ -10,10 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Attributes is what a machine's context object and history tell about a run
-// besides its id. The program that starts a run encodes it into [flow.Run.Attributes];
-// what is left empty has a sensible value made of the run's id and the flow's
-// name.
+// Attributes are asl.Attributes.
 type Attributes struct {
 	ExecutionID      string `json:"executionId,omitempty"`
 	ExecutionName    string `json:"executionName,omitempty"`
@@ -48,6 +47,18 @@ func (w *surroundings) attributes() *Attributes {
 	fill(&a.Region, "us-east-1")
 	w.attrs = a
 	return a
+}
+
+// handedOn returns the attributes of a run that this one begins: over some of its own, all
+// but a few that this one was given.
+func (w *surroundings) handedOn(own *Attributes, but ...string) atom.Value {
+	all := map[string]json.RawMessage{}
+	_ = w.Ask.Run.Attributes.Decode(&all) // what is no object was told to somebody else
+	for _, name := range but {
+		delete(all, name)
+	}
+	_ = atom.MustEncode(own).Decode(&all)
+	return atom.MustEncode(all)
 }
 
 // Context returns the context object, $$.

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsonata"
+	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
 // Leave is the data processing at the end of a state. It is given what the
@@ -93,14 +94,21 @@ func (w *surroundings) Effective() (*data.Value, *stateerror.Error) {
 	}
 	input := v.Input
 	if w.State.Arguments != nil {
-		if input, f = w.State.Arguments.Of(v); f == nil && input.TooLarge() {
-			f = stateerror.TooLarge(w.State.Name)
+		if input, f = w.computed(w.State.Arguments, v); f != nil {
+			return nil, f
 		}
 	}
-	if f == nil {
-		w.Inspected(AfterParameters, input)
+	w.Inspected(AfterParameters, input)
+	return input, nil
+}
+
+// computed returns what a payload gives, which may not be too large.
+func (w *surroundings) computed(p expression.Payload, v *expression.View) (*data.Value, *stateerror.Error) {
+	value, f := p.Of(v)
+	if f == nil && value.TooLarge() {
+		return nil, stateerror.TooLarge(w.State.Name)
 	}
-	return input, f
+	return value, f
 }
 
 // View returns what expressions see when $ is d.
@@ -114,11 +122,7 @@ func (w *surroundings) Amount(n *syntax.Amount, least, most int64) (int64, *stat
 	case n.Path == nil:
 		return n.Fixed, nil
 	}
-	v, f := w.seen()
-	if f != nil {
-		return 0, f
-	}
-	value, f := v.Resolve(n.Path)
+	value, f := w.located(n.Path)
 	if f != nil {
 		return 0, f
 	}
@@ -132,12 +136,20 @@ func (w *surroundings) Amount(n *syntax.Amount, least, most int64) (int64, *stat
 	return found, nil
 }
 
+// located returns what a path names in what the state sees.
+func (w *surroundings) located(path *jsonpath.Path) (any, *stateerror.Error) {
+	v, f := w.seen()
+	if f != nil {
+		return nil, f
+	}
+	return v.Resolve(path)
+}
+
 // fraction is amount for a number that need not be whole.
 func (w *surroundings) fraction(n *syntax.Amount) (float64, *stateerror.Error) {
-	v := w.View(w.Input)
 	switch {
 	case n.Query != nil:
-		value, f := n.Query.Typed(v, jsonata.Number)
+		value, f := n.Query.Typed(w.View(w.Input), jsonata.Number)
 		if f != nil {
 			return 0, f
 		}
@@ -149,11 +161,7 @@ func (w *surroundings) fraction(n *syntax.Amount) (float64, *stateerror.Error) {
 	case n.Path == nil:
 		return n.Number, nil
 	}
-	v, f := w.seen()
-	if f != nil {
-		return 0, f
-	}
-	value, f := v.Resolve(n.Path)
+	value, f := w.located(n.Path)
 	if f != nil {
 		return 0, f
 	}

@@ -138,7 +138,7 @@ func (w *history) sources(m *mapSettings) *stateerror.Error {
 			return f
 		}
 		m.Reader = &ItemQuery{Resource: d.Reader.Resource.URI, ReaderConfig: d.Reader.Config.ReaderConfig}
-		if m.Reader.Parameters, f = rawOf(d.Reader.From, v); f != nil {
+		if m.Reader.Parameters, f = w.rawOf(d.Reader.From, v); f != nil {
 			return f
 		}
 	}
@@ -149,7 +149,7 @@ func (w *history) sources(m *mapSettings) *stateerror.Error {
 		if m.BatchBytes, f = w.Amount(&d.Batcher.Bytes, 0, math.MaxInt64); f != nil {
 			return f
 		}
-		if m.BatchInput, f = rawOf(d.Batcher.Input, v); f != nil {
+		if m.BatchInput, f = w.rawOf(d.Batcher.Input, v); f != nil {
 			return f
 		}
 	}
@@ -160,23 +160,20 @@ func (w *history) sources(m *mapSettings) *stateerror.Error {
 }
 
 // rawOf returns what a payload gives, nil when there is none.
-func rawOf(p expression.Payload, v *expression.View) (json.RawMessage, *stateerror.Error) {
+func (w *history) rawOf(p expression.Payload, v *expression.View) (json.RawMessage, *stateerror.Error) {
 	if p == nil {
 		return nil, nil
 	}
-	value, f := p.Of(v)
+	value, f := w.computed(p, v)
 	if f != nil {
 		return nil, f
-	}
-	if value.TooLarge() {
-		return nil, stateerror.TooLarge(v.In.StateName())
 	}
 	return value.Encoded().JSON(), nil
 }
 
 // target finds where results are written.
 func (w *history) target(m *mapSettings, v *expression.View) *stateerror.Error {
-	raw, f := rawOf(w.State.Items.Distributed.Writer.Target, v)
+	raw, f := w.rawOf(w.State.Items.Distributed.Writer.Target, v)
 	if f != nil {
 		return f
 	}
@@ -199,25 +196,12 @@ func (w *history) childAttributes(m *mapSettings, index int) atom.Value {
 	a.ExecutionName, a.ExecutionID = childName(m.ID, index), w.childARN(m, index)
 	a.StateMachineName, a.StateMachineID = a.StateMachineName+w.label(), a.StateMachineID+w.label()
 	a.Express, a.Map, a.MapRun = d.Express, w.State.Name, m.ARN
-	all := map[string]json.RawMessage{}
-	for _, attributes := range []atom.Value{w.Ask.Run.Attributes, atom.MustEncode(a)} {
-		_ = attributes.Decode(&all) // what is no object was told to somebody else
-	}
-	return atom.MustEncode(all)
+	return w.handedOn(&a)
 }
 
-// What a distributed Map asks of the world outside: it is asked of tasks under
-// these names, for the language itself reads and writes nothing. Package
-// engine/tasks has both for local folders; who has another store of objects
-// registers tasks of its own under the same names.
+// The tasks that read items and write results: see package asl.
 const (
-	// ReadItems is the name of the task that reads a page of items: it is given an
-	// [ItemQuery] and returns an [ItemPage]. What it fails with fails the Map with
-	// States.ItemReaderFailed.
-	ReadItems = "ebb:items"
-	// WriteObjects is the name of the task that writes results: it is given an
-	// [ObjectWrite] and returns anything. What it fails with fails the Map with
-	// States.ResultWriterFailed.
+	ReadItems    = "ebb:items"
 	WriteObjects = "ebb:objects"
 )
 

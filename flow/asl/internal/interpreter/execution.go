@@ -2,7 +2,6 @@ package interpreter
 
 import (
 	"encoding/json"
-	"maps"
 	"strconv"
 	"time"
 
@@ -20,7 +19,7 @@ type startedExecution struct {
 	Name    string `json:"name"`
 	Machine string `json:"machine"` // ARN, or what the state calls it
 
-	input  atom.Value // nil in a levelState: the node has it
+	input  atom.Value // nil in a note: the node has it
 	flow   string     // the machine's name
 	run    string     // its id; "" is the node's own
 	parsed bool       // it is told as JSON, not as texts that hold JSON
@@ -108,24 +107,10 @@ func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
 // startedAttributes returns what an execution is to know: what this one knows, but
 // for what is each one's own.
 func (w *Interpreter) startedAttributes(x *startedExecution) atom.Value {
-	all := map[string]json.RawMessage{}
-	if given := w.Ask.Run.Attributes; len(given) > 0 {
-		if err := given.Decode(&all); err != nil {
-			all = map[string]json.RawMessage{}
-		}
-	}
-	own := Attributes{
+	return w.handedOn(&Attributes{
 		ExecutionID: x.ARN, ExecutionName: x.Name, RoleARN: w.attributes().RoleARN, Region: w.attributes().Region,
 		StateMachineID: x.Machine, StateMachineName: x.flow,
-	}
-	var members map[string]json.RawMessage
-	if err := atom.MustEncode(own).Decode(&members); err == nil {
-		for _, name := range []string{"express", "map", "mapRun"} {
-			delete(all, name)
-		}
-		maps.Copy(all, members)
-	}
-	return atom.MustEncode(all)
+	}, "express", "map", "mapRun")
 }
 
 // executionTime is how a service writes a time.

@@ -37,7 +37,7 @@ type surroundings struct {
 	Steps int // that the visit's queries may still take
 	drawn int // random numbers drawn when the ask gives none
 
-	// Of a state that is tested alone these are not nil: see [TestState].
+	// Of a state that is tested alone these are not nil: see package teststate.
 	Inspection *Inspection
 	Given      *data.Value // the context object
 	Read       *data.Value // what an ItemReader has read

@@ -17,12 +17,9 @@ func (w *surroundings) assigned(variables []syntax.Variable, v *expression.View)
 	}
 	values := make(map[string]*data.Value, len(variables))
 	for i := range variables {
-		value, f := variables[i].Value.Of(v)
+		value, f := w.computed(variables[i].Value, v)
 		if f != nil {
 			return nil, f
-		}
-		if value.TooLarge() {
-			return nil, stateerror.TooLarge(w.State.Name)
 		}
 		values[variables[i].Name] = value
 	}

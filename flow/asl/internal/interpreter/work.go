@@ -31,7 +31,7 @@ func (w *Interpreter) newToken() {
 }
 
 // taken tells the history that a worker took the work of an activity, or that a
-// task with a token has answered its call; n is the node's levelState.
+// task with a token has answered its call; n is the node's note.
 func (w *Interpreter) taken(n *levelState) {
 	t := w.State.Task
 	if cause := &w.Ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {
@@ -65,7 +65,7 @@ func (w *Interpreter) work() (Step, *stateerror.Error) {
 	return Step{Waits: true}, nil
 }
 
-// WorkSpec returns the node of that name without its name and levelState, and tells the
+// WorkSpec returns the node of that name without its name and note, and tells the
 // history that it is scheduled.
 func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 	t := w.State.Task

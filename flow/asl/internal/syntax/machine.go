@@ -19,7 +19,6 @@ type Machine struct {
 // state, or what a Map state does with each item.
 type Level struct {
 	Start   *State
-	Owner   *State        // the Parallel or Map state it belongs to; nil at the top
 	Timeout time.Duration // of a machine; 0: none
 	States  []*State
 }

@@ -48,7 +48,6 @@ type State struct {
 	Name     string
 	Kind     Kind
 	Language QueryLanguage
-	Level    *Level
 	Repeats  bool // its visits are counted: there can be more than one in a run of its level, or a catcher goes back to it
 
 	Ends      bool
