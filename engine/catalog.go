@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
@@ -68,21 +69,21 @@ func (f heldFlows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) 
 	return nil, fmt.Errorf("%w: a flow %q of the structure that the run began on", storage.ErrNotFound, run.Flow)
 }
 
+// began reports whether a run began on the flow of a plan. One that another run has begun
+// knows no structure yet.
+func began(run *storage.Run, p *flow.Plan) bool {
+	return run.Flow == p.Flow && (run.Structure == p.Hash || run.Structure == "")
+}
+
 // compile returns the plans of the flows.
-func (f heldFlows) compile(e *Engine) ([]*flow.Plan, error) {
+func (f heldFlows) compile(types map[string]reflect.Type) ([]*flow.Plan, error) {
 	plans := make([]*flow.Plan, len(f))
 	for i, root := range f {
-		p, err := flow.CompileOpen(root, e.types)
+		p, err := flow.CompileOpen(root, types)
 		if err != nil {
 			return nil, fmt.Errorf("engine: flow %d of the catalog: %w", i+1, err)
 		}
 		plans[i] = p
 	}
 	return plans, nil
-}
-
-// began reports whether a run began on the flow of a plan. One that another run has begun
-// knows no structure yet.
-func began(run *storage.Run, p *flow.Plan) bool {
-	return run.Flow == p.Flow && (run.Structure == p.Hash || run.Structure == "")
 }

@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -191,16 +193,39 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 		}
 		if err != nil {
 			d.Close()
-			return nil, errors.Join(err, e.releaseUndriven(ctx, d.Claim(), snap))
+			return nil, errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
 		}
 		o.c.Kind = ""
 	}
 	wakeups, messages, err := storage.AllMessages(ctx, e.env.Store, id)
 	if err != nil {
 		d.Close()
-		return nil, errors.Join(wrapStore(id, err), e.releaseUndriven(ctx, d.Claim(), snap))
+		return nil, errors.Join(wrapStore(id, err), e.claims.releaseUndriven(ctx, d.Claim(), snap))
 	}
 	d.HasRead(wakeups)
 	snap.Messages = messages
 	return e.finish(ctx, d, snap, toApply, nil)
+}
+
+// Reset makes a run that has ended PENDING again, as if it had never run, except
+// that its history stays and that its atoms have new incarnations, so that their
+// idempotency keys are others: all of it in one commit, or nothing. What it did is
+// not undone by that, and stays done. It returns an error that wraps [ErrRefused]
+// when the run has not ended, or is one of a language; *[storage.OwnedError] when
+// a live process owns it; and *[StoreError], which wraps [storage.ErrNotFound] when
+// there is no such run.
+func (e *Engine) Reset(ctx context.Context, id string) error {
+	d, snap, err := e.begun(ctx, id, e.env.Store.Seize, nil)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = states.CheckReset(snap.Run.State, states.FlowPending)
+	if err == nil && d.Grows() {
+		err = errNoAgain
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%w: run %q: %w", ErrRefused, id, err), e.claims.releaseUndriven(ctx, d.Claim(), snap))
+	}
+	return d.Reset() //nolint:contextcheck // the driver has its own
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"maps"
 	"reflect"
-	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -19,19 +18,15 @@ import (
 
 // An Engine runs one flow, any number of times. It is safe for concurrent use.
 type Engine struct {
-	env      driver.Env   // of the drivers of its runs
-	plan     *flow.Plan   // nil in a server of a catalog
-	plans    []*flow.Plan // it and those of held
-	held     heldFlows
-	catalog  Catalog
-	compiled sync.Map // *flow.Plan by compiledFor
-	inputs   map[string]atom.Value
-	types    map[string]reflect.Type
-	open     bool // symbols that nothing provides are inputs
+	env driver.Env // of the drivers of its runs
+	flows
+
+	inputs map[string]atom.Value
+	open   bool // symbols that nothing provides are inputs
 
 	childSlots chan struct{} // places for runs that are driven beside those that began them
 	places     placeQueue
-	left       unreleasedClaims
+	claims     claims
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend
@@ -63,10 +58,10 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 func newEngine(opts []Option) (*Engine, error) {
 	e := &Engine{
 		inputs:     map[string]atom.Value{},
-		types:      map[string]reflect.Type{},
 		childSlots: make(chan struct{}, DefaultSlots),
 		suspend:    make(chan struct{}),
 	}
+	e.types = map[string]reflect.Type{}
 	env := &e.env
 	env.Calls = executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace}
 	env.Limits, env.Log = driver.Limits(DefaultLimits()), hclog.NewNullLogger()
@@ -81,21 +76,14 @@ func newEngine(opts []Option) (*Engine, error) {
 	env.Calls.Log, env.Calls.Store, env.Calls.GivenUp = env.Log, env.Store, &env.GivenUp
 	env.Inbox.Log, env.Inbox.Store = env.Log, env.Store
 	env.Memory.Log, env.Memory.Used, env.Memory.Budget = env.Log, memorybudget.Used, memoryBudget(env.Limits.Memory)
+	e.claims.store, e.claims.log = env.Store, env.Log
 	env.Suspend, env.Runs = e.suspend, host{e}
-	plans, err := e.held.compile(e)
+	plans, err := e.held.compile(e.types)
 	if err != nil {
 		return nil, err
 	}
 	e.plans = plans
 	return e, nil
-}
-
-// is reports whether the flow of that name is the engine's own.
-func (e *Engine) is(flow string) bool { return e.plan != nil && e.plan.Flow == flow }
-
-// has reports whether a flow of that name is the engine's own, or one of [Flows].
-func (e *Engine) has(name string) bool {
-	return slices.ContainsFunc(e.plans, func(p *flow.Plan) bool { return p.Flow == name })
 }
 
 // Plan returns the compiled flow.
@@ -143,9 +131,6 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 	return b, e.checkInput(b.whole)
 }
 
-// grows reports whether the flow is a growing one, which is then the whole plan.
-func (e *Engine) grows() bool { return driver.Grows(e.plan) }
-
 // checkInput reports the symbols that the flow needs and the input lacks.
 func (e *Engine) checkInput(whole atom.Value) error {
 	if e.grows() {
@@ -168,4 +153,15 @@ func (e *Engine) checkInput(whole atom.Value) error {
 		return problems
 	}
 	return nil
+}
+
+// GivenUp returns how many calls of atoms, and answers, this engine has given up since it was
+// made, in all runs, because they ignored that their context had
+// ended, or that something else was wanted of the run.
+func (e *Engine) GivenUp() int64 { return e.env.GivenUp.Load() }
+
+// Memory returns how much memory the process uses now.
+func (e *Engine) Memory() Memory {
+	level := e.env.Memory.Look(e.now())
+	return Memory{Used: level.Used, Budget: e.env.Memory.Budget, Exhausted: level.Exhausted}
 }

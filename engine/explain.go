@@ -15,14 +15,6 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Explain says for people how a run failed: the atoms that failed, with what
-// they were given, and below each what came directly before it, and so on back.
-// Secrets are masked. It returns "" for a run that has not failed, and an error
-// wrapping [storage.ErrNotFound] when there is none of that id.
-func (e *Engine) Explain(ctx context.Context, run string) (string, error) {
-	return explain(ctx, e.env.Store, e.plans, run)
-}
-
 // Explain is [Engine.Explain] for a caller that has a store and not the flow. Of a run
 // of a compiled flow it shows what ended before an atom began, where with the
 // flow it shows what the atom depended on, and what it was given.

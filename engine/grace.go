@@ -30,8 +30,3 @@ func WithGrace(d time.Duration) Option {
 		return nil
 	})
 }
-
-// GivenUp returns how many calls of atoms, and answers, this engine has given up since it was
-// made, in all runs, because they ignored that their context had
-// ended, or that something else was wanted of the run.
-func (e *Engine) GivenUp() int64 { return e.env.GivenUp.Load() }

@@ -68,9 +68,4 @@ func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *d
 }
 
 // Release implements [driver.Runs].
-func (h host) Release(ctx context.Context, claim storage.Claim) {
-	if err := h.e.releaseClaim(ctx, claim); err != nil {
-		h.e.env.Log.Debug("the run is released later", "run", claim.Run, "error", err)
-		h.e.left.put(claim)
-	}
-}
+func (h host) Release(ctx context.Context, claim storage.Claim) { h.e.claims.Release(ctx, claim) }

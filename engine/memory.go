@@ -16,9 +16,3 @@ func memoryBudget(limit int64) int64 {
 	}
 	return max(limit, 0)
 }
-
-// Memory returns how much memory the process uses now.
-func (e *Engine) Memory() Memory {
-	level := e.env.Memory.Look(e.now())
-	return Memory{Used: level.Used, Budget: e.env.Memory.Budget, Exhausted: level.Exhausted}
-}

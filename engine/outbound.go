@@ -3,11 +3,17 @@ package engine
 import (
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // An outbound has the messages that [Engine.Dispatch] is sending. A message that takes long does not count toward the
 // capacity, so that a receiver that answers slowly, or never, does not hold up the others.
 type outbound struct {
+	store storage.Store
+	log   hclog.Logger
 	all   sync.WaitGroup
 	ended chan struct{} // half of the capacity is free again, or only slow messages are being sent
 
@@ -16,8 +22,8 @@ type outbound struct {
 	slow    int
 }
 
-func newOutbound() *outbound {
-	return &outbound{ended: make(chan struct{}, 1), sending: map[int64]bool{}}
+func newOutbound(store storage.Store, log hclog.Logger) *outbound {
+	return &outbound{store: store, log: log, ended: make(chan struct{}, 1), sending: map[int64]bool{}}
 }
 
 // look returns how many more may be sent, and which are being sent.

@@ -7,25 +7,50 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// releaseAfter releases a run after err stopped its driver, so that the next owner does
-// not have to wait.
-func (e *Engine) releaseAfter(ctx context.Context, d *driver.Driver, err error) {
-	if !d.Owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
-		return // another process owns the run, a message arrived before it began, or a limit is reached
-	}
-	host{e}.Release(context.WithoutCancel(ctx), d.Claim())
+// Claims releases claims, and keeps those of runs that the process no longer drives and could
+// not release.
+type claims struct {
+	store storage.Store
+	log   hclog.Logger
+
+	mu   sync.Mutex
+	left map[string]storage.Claim // by run
 }
 
-// releaseClaim releases a claim. The run is then due at once. Releasing a void claim
+func (l *claims) put(c storage.Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left == nil {
+		l.left = map[string]storage.Claim{}
+	}
+	l.left[c.Run] = c
+}
+
+// take takes out the claim of a run, or with "" of any.
+func (l *claims) take(run string) (storage.Claim, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, c := range l.left {
+		if run == "" || id == run {
+			delete(l.left, id)
+			return c, true
+		}
+	}
+	return storage.Claim{}, false
+}
+
+// give releases a claim. The run is then due at once. Releasing a void claim
 // is not an error.
-func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
-	wakeups, _, err := e.env.Store.Messages(ctx, claim.Run, math.MaxInt64)
+func (l *claims) give(ctx context.Context, claim storage.Claim) error {
+	wakeups, _, err := l.store.Messages(ctx, claim.Run, math.MaxInt64)
 	if err == nil {
-		err = e.release(ctx, claim, wakeups, e.now())
+		err = l.release(ctx, claim, wakeups, time.Now())
 	}
 	if errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -35,56 +60,54 @@ func (e *Engine) releaseClaim(ctx context.Context, claim storage.Claim) error {
 
 // release releases a run until it is due. If a message has arrived since the wakeup
 // counter was read, the run is due at once.
-func (e *Engine) release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
-	err := e.env.Store.Release(ctx, claim, wakeups, due)
+func (l *claims) release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+	err := l.store.Release(ctx, claim, wakeups, due)
 	for errors.Is(err, storage.ErrNewMessages) {
-		if wakeups, _, err = e.env.Store.Messages(ctx, claim.Run, math.MaxInt64); err == nil {
-			err = e.env.Store.Release(ctx, claim, wakeups, e.now())
+		if wakeups, _, err = l.store.Messages(ctx, claim.Run, math.MaxInt64); err == nil {
+			err = l.store.Release(ctx, claim, wakeups, time.Now())
 		}
 	}
 	return err
 }
 
-// unreleasedClaims are the claims of runs that the process no longer drives and could not
-// release.
-type unreleasedClaims struct {
-	mu     sync.Mutex
-	claims map[string]storage.Claim // by run
-}
-
-func (l *unreleasedClaims) put(c storage.Claim) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.claims == nil {
-		l.claims = map[string]storage.Claim{}
-	}
-	l.claims[c.Run] = c
-}
-
-// take takes out the claim of a run, or with "" of any.
-func (l *unreleasedClaims) take(run string) (storage.Claim, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, c := range l.claims {
-		if run == "" || id == run {
-			delete(l.claims, id)
-			return c, true
-		}
-	}
-	return storage.Claim{}, false
-}
-
-// releaseLeftClaims releases runs that could not be released before: the run with that
+// releaseLeft releases runs that could not be released before: the run with that
 // id, or with "" all of them.
-func (e *Engine) releaseLeftClaims(ctx context.Context, run string) error {
+func (l *claims) releaseLeft(ctx context.Context, run string) error {
 	for {
-		c, ok := e.left.take(run)
+		c, ok := l.take(run)
 		if !ok {
 			return nil
 		}
-		if err := e.releaseClaim(ctx, c); err != nil {
-			e.left.put(c)
+		if err := l.give(ctx, c); err != nil {
+			l.put(c)
 			return wrapStore(c.Run, err)
 		}
+	}
+}
+
+// releaseUndriven releases a run that was not driven. If a message arrived meanwhile, the
+// run is due at once.
+func (l *claims) releaseUndriven(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
+	if claim.Begins > 0 { // it has not begun
+		return nil
+	}
+	return wrapStore(claim.Run, l.release(context.WithoutCancel(ctx), claim, snap.Run.Wakeups, time.Time{}))
+}
+
+// releaseAfter releases a run after err stopped its driver, so that the next owner does
+// not have to wait.
+func (l *claims) releaseAfter(ctx context.Context, d *driver.Driver, err error) {
+	if !d.Owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
+		return // another process owns the run, a message arrived before it began, or a limit is reached
+	}
+	l.Release(context.WithoutCancel(ctx), d.Claim())
+}
+
+// Release releases a claim. If the store does not answer, the process releases the run
+// later: otherwise it would own the run for as long as it lives.
+func (l *claims) Release(ctx context.Context, claim storage.Claim) {
+	if err := l.give(ctx, claim); err != nil {
+		l.log.Debug("the run is released later", "run", claim.Run, "error", err)
+		l.put(claim)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -94,7 +95,7 @@ func (e *Engine) takenOver(
 	ctx context.Context, id string, opts []RunOption, take func() (storage.Claim, *storage.Snapshot, error),
 ) (*driver.Driver, *storage.Snapshot, error) {
 	since := e.env.Inbox.Mark()
-	if err := e.releaseLeftClaims(ctx, id); err != nil {
+	if err := e.claims.releaseLeft(ctx, id); err != nil {
 		return nil, nil, err
 	}
 	claim, snap, err := take()
@@ -107,14 +108,14 @@ func (e *Engine) takenOver(
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
-		return nil, nil, errors.Join(err, e.releaseUndriven(ctx, claim, snap))
+		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d, err := e.driver(ctx, plan, claim, snap)
 	if err == nil && accepted != nil {
 		err = errors.Join(d.Adopt(accepted.forget, snap.Atoms), e.checkInput(snap.Run.Input.Data))
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, e.releaseUndriven(ctx, claim, snap))
+		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d.Mode.Since = since
 	return d, snap, nil
@@ -142,7 +143,7 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
 	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
 		d.Close()
-		err = errors.Join(err, e.releaseUndriven(ctx, d.Claim(), snap))
+		err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
 		switch {
 		case err != nil:
 			return nil, err
@@ -162,14 +163,14 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if err := d.Live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
 	} else if errors.Is(err, driver.ErrAnswerGivenUp) {
-		e.releaseAfter(ctx, d, err)
+		e.claims.releaseAfter(ctx, d, err)
 		if d.ComesToRest() { // and asks nothing more
 			return e.Command(ctx, d.Claim().Run, Hold())
 		}
 		return e.resumeWithoutAnswer(ctx, d, opts)
 	} else if err != nil {
 		e.env.Log.Info("run stopped", "run", d.Claim().Run, "error", err)
-		e.releaseAfter(ctx, d, err)
+		e.claims.releaseAfter(ctx, d, err)
 		return nil, err
 	}
 	if tells {
@@ -178,15 +179,6 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	row, failures := d.Result(snap.Run)
 	res := &Result{Run: row, s: d.Scheduler()}
 	return res, verdict(&res.Run, failures)
-}
-
-// releaseUndriven releases a run that was not driven. If a message arrived meanwhile, the
-// run is due at once.
-func (e *Engine) releaseUndriven(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
-	if claim.Begins > 0 { // it has not begun
-		return nil
-	}
-	return wrapStore(claim.Run, e.release(context.WithoutCancel(ctx), claim, snap.Run.Wakeups, time.Time{}))
 }
 
 func wrapStore(id string, err error) error {
@@ -221,4 +213,28 @@ func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts
 	next.Mode = d.Mode
 	next.Mode.Since, next.Mode.Urgent = since, true
 	return e.finish(ctx, next, snap, toGoOn, opts)
+}
+
+// Steps is [Engine.Run] phase by phase: RESUMING, then SCHEDULING, WAITING and
+// ANALYZING in turn, and at last how the run ended. Between two phases the run
+// waits for the loop, except for the atoms that execute, so several runs can be
+// driven by one loop (see [iter.Pull2]). Leaving the loop early suspends the run,
+// which comes to rest before the loop is left. A panic of the loop's body stops
+// the run at its last commit. A run that does not succeed yields the error that
+// [Engine.Run] would return as its last, with the phase undefined. When the
+// process dies between two phases the run is as it was last committed. A run
+// whose answer was given up (see [Engine.GivenUp]), and a new run for which there
+// is no place, or that another process creates at the same time, resumes once
+// more.
+func (e *Engine) Steps(ctx context.Context, id string, opts ...RunOption) iter.Seq2[states.Engine, error] {
+	return func(yield func(states.Engine, error) bool) {
+		left := false
+		_, err := e.run(ctx, id, opts, func(phase states.Engine) bool {
+			left = left || !yield(phase, nil)
+			return !left
+		})
+		if err != nil && !left {
+			yield(states.EngineUndefined, err)
+		}
+	}
 }

@@ -116,7 +116,7 @@ const pollInterval = time.Second
 // look drives what is due, and returns how long to wait before the next look.
 func (s *serving) look(ctx, driving context.Context) (time.Duration, error) {
 	for {
-		if err := s.e.releaseLeftClaims(ctx, ""); err != nil {
+		if err := s.e.claims.releaseLeft(ctx, ""); err != nil {
 			return 0, err
 		}
 		free := s.free(ctx)

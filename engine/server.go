@@ -155,3 +155,14 @@ func WithMaxLost(n int) ServerOption {
 		return nil
 	}
 }
+
+// Dispatch sends what runs leave in the outbox, until ctx ends: in order for each
+// run and target, again after a growing wait when that fails, and parked with its
+// error after 20 tries; then what follows it waits, too, until an operator releases
+// it by [storage.Store.Unsent]. A message whose sender died is sent again, under
+// the same ID, within 30 s. It returns the store's error when the store cannot
+// say what there is to send, and nil when ctx ended. Any number of processes may
+// do so at once.
+func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
+	return newOutbound(e.env.Store, e.env.Log).dispatch(ctx, send)
+}

@@ -105,7 +105,7 @@ func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, t
 		case d.Snapshot.Run.Suspicion.Proof >= s.server.maxLost*storage.ProofAlone:
 			if !s.lived(&d.Snapshot.Run, now) {
 				rests = true
-			} else if err := s.e.setAside(ctx, &d.Snapshot.Run); err != nil {
+			} else if err := s.setAside(ctx, &d.Snapshot.Run); err != nil {
 				return begun, false, err
 			}
 		case d.Snapshot.Run.Suspicion.Trial&storage.Accused != 0:
@@ -256,15 +256,15 @@ func (t *trials) has(run *storage.Run) bool {
 }
 
 // setAside suspends a run that kills the processes that drive it.
-func (e *Engine) setAside(ctx context.Context, run *storage.Run) error {
-	s := &run.Suspicion
+func (s *serving) setAside(ctx context.Context, run *storage.Run) error {
+	by := &run.Suspicion
 	why := &atom.Failure{
 		Code: atom.CodeLost,
 		Message: fmt.Sprintf("the run kills the processes that drive it: %d died, the last of them (%v) before %s; processes without it live on",
-			run.Lost, s.By, s.Died.UTC().Format(time.RFC3339)),
+			run.Lost, by.By, by.Died.UTC().Format(time.RFC3339)),
 	}
-	e.env.Log.Error("a run is set aside", "run", run.ID, "reason", why.Message)
-	err := holdUnowned(ctx, e.env.Store, run.ID, why)
+	s.e.env.Log.Error("a run is set aside", "run", run.ID, "reason", why.Message)
+	err := holdUnowned(ctx, s.e.env.Store, run.ID, why)
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned || errors.Is(err, ErrRefused) {
 		return nil // it goes on, or has ended, after all
 	}

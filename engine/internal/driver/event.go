@@ -4,6 +4,10 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // EventKind tells events apart.
@@ -77,4 +81,43 @@ func (r *run) announce() {
 	}
 	clear(r.notices.list)
 	r.notices.list = r.notices.list[:0]
+}
+
+// noteChange tells of an atom's new state.
+func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
+	ev := Event{
+		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
+		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due,
+	}
+	switch {
+	case cmd.Node != nil:
+		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
+		ev.Reverts = cmd.Node.Spec.Undo != nil
+	case cmd.Scope != nil:
+		ev.Inner = true
+	default:
+		ev.Inner, ev.Reverts = r.plan.Atoms[cmd.Atom].Language != nil, r.plan.Atoms[cmd.Atom].Reverts()
+	}
+	if cmd.To != states.TaskRetrying && !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
+		ev.Duration = a.EndedAt.Sub(a.StartedAt)
+	}
+	r.note(ev)
+}
+
+// noteDelay tells of a revert that failed and is tried again later.
+func (r *run) noteDelay(a *storage.Atom) {
+	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.next.Now) {
+		state := a.State.String()
+		r.note(Event{
+			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure, Due: a.Due,
+		})
+	}
+}
+
+// events appends to the language's own history.
+func (r *run) events(cmd *scheduler.Command) {
+	r.next.Events(cmd)
+	for i := range cmd.Events {
+		r.note(Event{Kind: LanguageEvent, Path: cmd.Events[i].Name, Name: cmd.Events[i].Type})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,6 +21,9 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
 	defer d.env.Inbox.Leave(d.claim.Run)
+	if d.Mode.Yield != nil {
+		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)}
+	}
 	go d.drive(func() error { return d.start(first, rest) })
 	stop, suspend := d.ctx.Done(), (<-chan struct{})(d.env.Suspend)
 	var w watch

@@ -74,7 +74,6 @@ func (d *Driver) connect() {
 	d.att = attention{
 		run: r, mode: &d.Mode, suspend: d.env.Suspend,
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
-		steps: steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)},
 	}
 	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, timers: &d.timers}
 	d.ask.stretch = stretch{since: time.Now(), patience: patience}
