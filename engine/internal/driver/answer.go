@@ -169,9 +169,6 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	return nil, err
 }
 
-// ComesToRest reports, to the goroutine that called Live, whether the run is to come to rest.
-func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }
-
 func (a *attention) comesToRest() bool { return a.steps.gone || isClosed(a.run.env.Suspend) }
 
 // notTold is the answer to a cause that a language is not told.

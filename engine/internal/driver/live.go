@@ -135,3 +135,25 @@ func (d *Driver) abandon(why error) error {
 	}
 	return why
 }
+
+// yield yields a phase that the driver has entered. It reports false when the loop was
+// left. If the loop panics, or its goroutine ends, the run stops first and is released.
+func (d *Driver) yield(phase states.Engine) bool {
+	v := stops
+	defer func() {
+		d.att.steps.goOn <- v
+		if v == stops {
+			<-d.att.rest
+			d.env.Runs.Release(d.storing, d.claim)
+		}
+	}()
+	if d.Mode.Yield(phase) {
+		v = goesOn
+		return true
+	}
+	v, d.att.steps.gone = comesRest, true
+	return false
+}
+
+// ComesToRest reports, to the goroutine that called Live, whether the run is to come to rest.
+func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }

@@ -34,22 +34,3 @@ func (a *attention) step(phase states.Engine) error {
 	}
 	return nil
 }
-
-// yield yields a phase that the driver has entered. It reports false when the loop was
-// left. If the loop panics, or its goroutine ends, the run stops first and is released.
-func (d *Driver) yield(phase states.Engine) bool {
-	v := stops
-	defer func() {
-		d.att.steps.goOn <- v
-		if v == stops {
-			<-d.att.rest
-			d.env.Runs.Release(d.storing, d.claim)
-		}
-	}()
-	if d.Mode.Yield(phase) {
-		v = goesOn
-		return true
-	}
-	v, d.att.steps.gone = comesRest, true
-	return false
-}
