@@ -99,7 +99,7 @@ func (c *checker) comparison(n *node, m jsontext.Member, o expression.Operator) 
 		return &expression.Comparison{Operator: o, Path: c.path(v)}
 	}
 	literal := treeOf(v)
-	if !o.Operand.Accepts(literal) && !c.hasPlaceholder(v) {
+	if !o.Operand.Accepts(literal) && !hasPlaceholder(c, v) {
 		fix := ""
 		if _, paths := expression.Operators[m.Name+"Path"]; paths {
 			fix = c.pathFix(v)

@@ -22,7 +22,7 @@ func (errorsRule) read(c *checker, n *node) []string {
 	last := entry.Parent == nil || entry.Index == len(entry.Parent.Items)-1
 	for _, item := range n.Items {
 		switch {
-		case c.hasPlaceholder(item):
+		case hasPlaceholder(c, item):
 		case item.Kind != jsontext.String || item.Str == "":
 			c.Valuef(ruleType, item, "an error's name must be a string that is not empty")
 		case item.Str == stateerror.All && (len(n.Items) > 1 || !last):

@@ -11,7 +11,7 @@ import (
 )
 
 // ends reports a level that cannot be left.
-func (c *checker) ends(list *node) {
+func ends(c *checker, list *node) {
 	for _, name := range c.scope.names {
 		n := c.scope.states[name]
 		kind, known := kindOf(n)
@@ -24,7 +24,7 @@ func (c *checker) ends(list *node) {
 }
 
 // unreachable warns of states that no transition leads to.
-func (c *checker) unreachable(level *node) {
+func unreachable(c *checker, level *node) {
 	start := level.Get("StartAt")
 	if start == nil || c.scope.lost || c.scope.states[start.Str] == nil {
 		return // what was meant is not known
@@ -84,12 +84,12 @@ func appendText(texts []string, n *node) []string {
 
 // endlessLoops warns of loops that a run cannot leave and in which nothing
 // happens: of states that only compute, none of which leads elsewhere.
-func (c *checker) endlessLoops() {
+func endlessLoops(c *checker) {
 	var loops [][]string
 	digraph.Loops(c.scope.names, func(name string) []string {
 		return slices.DeleteFunc(successors(c.scope.states[name]), func(next string) bool { return c.scope.states[next] == nil })
 	}, func(loop []string) {
-		if c.isEndless(loop) {
+		if isEndless(c, loop) {
 			loops = append(loops, loop)
 		}
 	})
@@ -102,7 +102,7 @@ func (c *checker) endlessLoops() {
 
 // isEndless reports whether nothing leads out of a loop of states that only
 // compute.
-func (c *checker) isEndless(loop []string) bool {
+func isEndless(c *checker, loop []string) bool {
 	inside := make(map[string]bool, len(loop))
 	for _, name := range loop {
 		inside[name] = true

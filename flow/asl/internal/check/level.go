@@ -47,9 +47,9 @@ func (statesRule) read(c *checker, n *node) struct{} {
 // StartAt and States are read by then.
 func checkLevel(c *checker, n *node, _ *syntax.Level) {
 	if list := n.Get("States"); list != nil && len(c.scope.names) > 0 {
-		c.ends(list)
-		c.unreachable(n)
-		c.endlessLoops()
+		ends(c, list)
+		unreachable(c, n)
+		endlessLoops(c)
 	}
 }
 
@@ -125,7 +125,7 @@ type targetRule struct{}
 
 func (targetRule) read(c *checker, n *node) *syntax.State {
 	switch {
-	case c.hasPlaceholder(n):
+	case hasPlaceholder(c, n):
 	case n.Kind != jsontext.String:
 		c.Valuef(ruleType, n, "%s must be a state's name, found %s", nameOf(n), n.Kind)
 	case c.scope.states[n.Str] == nil:

@@ -51,7 +51,7 @@ func checkDistributed(c *checker, n *node, s *syntax.State) {
 	config := processor.Get("ProcessorConfig")
 	switch {
 	case !isDistributed(processor):
-		c.undistributed(n, config)
+		undistributed(c, n, config)
 	case config.Get("ExecutionType") == nil:
 		c.Fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
 	}
@@ -69,7 +69,7 @@ func checkDistributed(c *checker, n *node, s *syntax.State) {
 	}
 }
 
-func (c *checker) undistributed(n, config *node) {
+func undistributed(c *checker, n, config *node) {
 	const fix = `set "Mode": "DISTRIBUTED" in ItemProcessor's ProcessorConfig`
 	for _, field := range []string{"ItemReader", "ItemBatcher", "ResultWriter", "Label"} {
 		if v := n.Get(field); v != nil {
@@ -114,7 +114,7 @@ const (
 )
 
 func (labelRule) read(c *checker, n *node) string {
-	if c.hasPlaceholder(n) || !c.isText(n) {
+	if hasPlaceholder(c, n) || !c.isText(n) {
 		return ""
 	}
 	illegal := strings.IndexFunc(n.Str, func(r rune) bool {

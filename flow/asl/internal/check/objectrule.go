@@ -141,15 +141,15 @@ func (f *objectRule[T]) complete(c *checker, n *node) {
 		c.Valuef(ruleRequired, n, "these fields are required: %s", strings.Join(missing, ", "))
 	}
 	for _, group := range f.oneOf {
-		if group = f.legal(c.language, group); !c.exclusive(n, group) {
+		if group = f.legal(c.language, group); !exclusive(c, n, group) {
 			c.Valuef(ruleRequired, n, "one of %s must be there", strings.Join(group, ", "))
 		}
 	}
 	for _, group := range f.mayOneOf {
-		c.exclusive(n, f.legal(c.language, group))
+		exclusive(c, n, f.legal(c.language, group))
 	}
 	if f.goesOn {
-		c.nextOrEnd(n)
+		nextOrEnd(c, n)
 	}
 }
 
@@ -160,7 +160,7 @@ func (f *objectRule[T]) legal(q syntax.QueryLanguage, names []string) []string {
 
 // exclusive reports all but the first of those of the named fields that are
 // there, and returns whether any is.
-func (c *checker) exclusive(n *node, names []string) bool {
+func exclusive(c *checker, n *node, names []string) bool {
 	found := false
 	for _, name := range names {
 		v := n.Get(name)
@@ -173,7 +173,7 @@ func (c *checker) exclusive(n *node, names []string) bool {
 }
 
 // nextOrEnd is demanded of states that go on.
-func (c *checker) nextOrEnd(n *node) {
+func nextOrEnd(c *checker, n *node) {
 	next, end := n.Get("Next"), n.Get("End")
 	switch {
 	case next != nil && end.IsTrue():

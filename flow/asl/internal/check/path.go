@@ -45,7 +45,7 @@ func (s dataPathRule) read(c *checker, n *node) expression.DataPath {
 // path reads a path.
 func (c *checker) path(n *node) *jsonpath.Path {
 	switch {
-	case c.hasPlaceholder(n):
+	case hasPlaceholder(c, n):
 		return nil
 	case n.Kind != jsontext.String:
 		c.Valuef(ruleType, n, "%s must be a path, found %s", nameOf(n), n.Kind)
@@ -76,7 +76,7 @@ func (dynamicRule) read(c *checker, n *node) expression.Dynamic { return c.dynam
 
 func (c *checker) dynamic(n *node) expression.Dynamic {
 	switch {
-	case c.hasPlaceholder(n):
+	case hasPlaceholder(c, n):
 	case n.Kind != jsontext.String:
 		c.Valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s", jsontext.Quote(n.Key), n.Kind)
 	case strings.HasPrefix(n.Str, "$"):

@@ -14,14 +14,14 @@ import (
 var placeholderText = regexp.MustCompile(`\$\{!?[A-Za-z0-9_]+(?:(?:\.|::)[A-Za-z0-9_]+)*\}`)
 
 // hasPlaceholder reports whether a value is not known yet, and notes that.
-func (c *checker) hasPlaceholder(n *node) bool {
+func hasPlaceholder(c *checker, n *node) bool {
 	substitute(n)
 	name := placeholderObject(n)
 	if n.Kind == jsontext.String && strings.Contains(n.Str, "${") {
 		name = placeholderText.FindString(n.Str)
 	}
 	if name != "" {
-		c.placeholder(n, name)
+		placeholder(c, n, name)
 	}
 	return name != ""
 }
@@ -47,6 +47,6 @@ func placeholderObject(n *node) string {
 	return ""
 }
 
-func (c *checker) placeholder(n *node, name string) {
+func placeholder(c *checker, n *node, name string) {
 	c.Valuef(rulePlaceholder, n, "%s has the placeholder %s, which a deployment fills in", nameOf(n), jsontext.Cut(name))
 }

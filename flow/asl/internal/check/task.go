@@ -16,7 +16,7 @@ import (
 type resourceRule struct{}
 
 func (resourceRule) read(c *checker, n *node) syntax.Resource {
-	if c.hasPlaceholder(n) || !c.isText(n) {
+	if hasPlaceholder(c, n) || !c.isText(n) {
 		return syntax.Resource{}
 	}
 	r, ok := syntax.ParseResource(n.Str)

@@ -73,7 +73,7 @@ func (textRule) read(c *checker, n *node) string {
 func (c *checker) isText(n *node) bool {
 	substitute(n)
 	if name := placeholderObject(n); name != "" {
-		c.placeholder(n, name)
+		placeholder(c, n, name)
 		return false
 	}
 	return c.IsText(n)
@@ -84,7 +84,7 @@ type wordRule []string
 
 func (w wordRule) read(c *checker, n *node) string {
 	switch {
-	case n.Kind == jsontext.String && slices.Contains(w, n.Str), c.hasPlaceholder(n):
+	case n.Kind == jsontext.String && slices.Contains(w, n.Str), hasPlaceholder(c, n):
 	case n.Kind == jsontext.String:
 		fix := ""
 		if len(w) > 1 {
@@ -116,7 +116,7 @@ var secondsRule = wholeRule{1, syntax.MaxSeconds}
 func (s wholeRule) read(c *checker, n *node) int64 {
 	v, ok := expression.WholeNumber(n.Str)
 	switch {
-	case c.hasPlaceholder(n):
+	case hasPlaceholder(c, n):
 	case n.Kind != jsontext.Number:
 		c.Fixf(ruleType, n, c.pathFix(n), "%s must be a whole number from %d to %d", nameOf(n), s.least, s.most)
 	case !ok || v < s.least || v > s.most:
@@ -151,7 +151,7 @@ type numberRule struct{ least, most float64 }
 func (s numberRule) read(c *checker, n *node) float64 {
 	v, err := strconv.ParseFloat(n.Str, 64)
 	switch {
-	case c.hasPlaceholder(n):
+	case hasPlaceholder(c, n):
 	case n.Kind != jsontext.Number:
 		c.Fixf(ruleType, n, c.pathFix(n), "%s must be %s", nameOf(n), s)
 	case err != nil || v < s.least || v > s.most:
@@ -200,7 +200,7 @@ func (timestampRule) read(c *checker, n *node) syntax.Timestamp {
 	}
 	at, ok := expression.ParseTimestamp(n.Str)
 	switch {
-	case c.hasPlaceholder(n) || !c.isText(n):
+	case hasPlaceholder(c, n) || !c.isText(n):
 	case !ok:
 		c.Fixf(ruleTimestamp, n, cmp.Or(c.pathFix(n), `such as "2026-01-31T12:00:00Z"`), "%s does not match RFC3339 timestamp", nameOf(n))
 	}
