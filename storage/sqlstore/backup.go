@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 var errServerBackup = errors.New("sqlstore: a database on a server is backed up by the server's own means: use pg_dump or pg_basebackup")
@@ -46,7 +48,7 @@ func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error
 	db := s.file
 	mode, err := s.look(ctx, false)
 	if err != nil && !errors.Is(err, ErrOlder) {
-		return failed(db, "open", err)
+		return dberr.Failed(db, "open", err)
 	}
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("sqlstore: back up to %s: %w", file, fs.ErrExist)
@@ -66,7 +68,7 @@ func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error
 		err = os.Rename(part.Name(), file)
 	}
 	if err != nil {
-		return errors.Join(failed(db, "back up", err), os.Remove(part.Name()))
+		return errors.Join(dberr.Failed(db, "back up", err), os.Remove(part.Name()))
 	}
 	return syncFolder(filepath.Dir(file))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
@@ -31,7 +32,7 @@ const (
 // the one who led gave up waiting for the turn.
 func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []*write) {
 	if batch[0].bare {
-		batch[0].err = failed(w.place, "read", batch[0].do(ctx, s))
+		batch[0].err = dberr.Failed(w.place, "read", batch[0].do(ctx, s))
 		return nil
 	}
 	batch, spoilt, err := w.transact(ctx, s, batch)
@@ -78,7 +79,7 @@ func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch 
 		if spoilt && err == nil && len(batch) == 1 {
 			why = batch[0].err
 		}
-		again := conflicts(why) || cut(why) && w.connect != nil && s.lost()
+		again := dberr.Conflicts(why) || dberr.Cut(why) && w.connect != nil && s.lost()
 		if !again || errors.Is(why, storage.ErrUnsure) || try == conflictTries {
 			return batch, spoilt, err
 		}
@@ -103,8 +104,8 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 		w.pace.left(wanted)
 	}()
 	if err := w.begin(ctx, s); err != nil {
-		err = failed(w.place, "begin", err)
-		if t, is := w.turns.(*turns.Queue); is && busy(err) {
+		err = dberr.Failed(w.place, "begin", err)
+		if t, is := w.turns.(*turns.Queue); is && dberr.Busy(err) {
 			err = fmt.Errorf("%w: %v", err, t)
 		}
 		return all, false, err
@@ -226,10 +227,10 @@ func (w *writer) do(ctx context.Context, s *session, batch []*write) (spoilt boo
 		if errors.Is(one.err, errUnpassed) && s.changed == before {
 			one.err = one.judge(ctx, s)
 		}
-		if one.err != nil && (s.changed != before || ofDatabase(one.err)) {
+		if one.err != nil && (s.changed != before || dberr.OfDatabase(one.err)) {
 			return true, w.spoil(ctx, s, batch, one.err)
 		}
-		one.err = failed(w.place, "write", one.err)
+		one.err = dberr.Failed(w.place, "write", one.err)
 	}
 	return false, nil
 }
@@ -250,8 +251,8 @@ func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt b
 	switch {
 	case err == nil:
 		return false, nil
-	case s.lost(), stateOf(err) != "" && undecided(err):
-		return false, fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
+	case s.lost(), dberr.State(err) != "" && dberr.Undecided(err):
+		return false, fmt.Errorf("%w: %w", storage.ErrUnsure, dberr.Failed(w.place, "commit", err))
 	default:
 		return true, w.spoil(ctx, s, batch, err)
 	}
@@ -262,7 +263,7 @@ func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt b
 // pass. With the connection lost it is everybody's.
 func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why error) error {
 	if s.lost() {
-		return failed(w.place, "write", why)
+		return dberr.Failed(w.place, "write", why)
 	}
 	err := w.rollback(ctx, s)
 	if len(batch) > 1 || err != nil {
@@ -273,7 +274,7 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 	if errors.Is(why, errUnpassed) {
 		one.err = one.judge(ctx, s)
 	}
-	one.err = failed(w.place, "write", one.err)
+	one.err = dberr.Failed(w.place, "write", one.err)
 	return nil
 }
 
@@ -287,7 +288,7 @@ func (w *writer) begin(ctx context.Context, s *session) error {
 	}
 	var err error
 	for range busyTries {
-		if err = s.run(ctx, w.dialect.write); !busy(err) {
+		if err = s.run(ctx, w.dialect.write); !dberr.Busy(err) {
 			return err
 		}
 	}
@@ -301,10 +302,10 @@ func (w *writer) rollback(ctx context.Context, s *session) error {
 		return nil
 	}
 	err := s.run(ctx, "ROLLBACK")
-	if err != nil && codeOf(err) == 1 { // SQLITE_ERROR: no transaction is active
+	if err != nil && dberr.Code(err) == 1 { // SQLITE_ERROR: no transaction is active
 		return nil
 	}
-	return failed(w.place, "rollback", err)
+	return dberr.Failed(w.place, "rollback", err)
 }
 
 // commit makes the transaction durable. An error that wraps storage.ErrUnsure
@@ -316,7 +317,7 @@ func (w *writer) commit(ctx context.Context, s *session) error {
 	}
 	var err error
 	for range busyTries {
-		if err = s.run(ctx, "COMMIT"); !busy(err) {
+		if err = s.run(ctx, "COMMIT"); !dberr.Busy(err) {
 			break
 		}
 	}
@@ -326,13 +327,13 @@ func (w *writer) commit(ctx context.Context, s *session) error {
 	switch {
 	case err == nil:
 		return nil
-	case !undecided(err):
-		return errors.Join(failed(w.place, "commit", err), w.rollback(ctx, s))
-	case codeOf(err) != 0:
-		err = fmt.Errorf("%w: %w", ErrBroken, failed(w.place, "commit", err))
+	case !dberr.Undecided(err):
+		return errors.Join(dberr.Failed(w.place, "commit", err), w.rollback(ctx, s))
+	case dberr.Code(err) != 0:
+		err = fmt.Errorf("%w: %w", ErrBroken, dberr.Failed(w.place, "commit", err))
 		w.breakDown(err)
 		return fmt.Errorf("%w: %w", storage.ErrUnsure, err)
 	default:
-		return fmt.Errorf("%w: %w", storage.ErrUnsure, failed(w.place, "commit", err))
+		return fmt.Errorf("%w: %w", storage.ErrUnsure, dberr.Failed(w.place, "commit", err))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
@@ -137,7 +138,7 @@ func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.
 	claim, snap, err := s.takeOver(ctx, run, true, 0)
 	if errors.Is(err, storage.ErrLimited) { // perhaps only by those who are dead
 		if err := s.evictDead(ctx); err != nil {
-			return claim, nil, failed(s.file, "read", err)
+			return claim, nil, dberr.Failed(s.file, "read", err)
 		}
 		return s.takeOver(ctx, run, true, 0)
 	}

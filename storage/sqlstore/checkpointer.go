@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 const (
@@ -74,8 +75,8 @@ func (c *checkpointer) loop(ctx context.Context) {
 		// leaves the WAL before it is safe in the database. At the end close reports
 		// what is still wrong.
 		err := c.round(ctx)
-		if unsynced(err) {
-			c.writer.breakDown(fmt.Errorf("%w: %w", ErrBroken, failed(c.writer.place, "copy the log", err)))
+		if dberr.Unsynced(err) {
+			c.writer.breakDown(fmt.Errorf("%w: %w", ErrBroken, dberr.Failed(c.writer.place, "copy the log", err)))
 		}
 	}
 }
@@ -161,7 +162,7 @@ func (c *checkpointer) close(ctx context.Context) error {
 	// Also when the database was replaced: it belongs into the file that is open, and whoever
 	// opens the other one must not find it.
 	_, err := checkpoint(ctx, c.session, emptyWAL)
-	if busy(err) {
+	if dberr.Busy(err) {
 		err = nil
 	}
 	return errors.Join(err, c.session.close())

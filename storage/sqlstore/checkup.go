@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
@@ -61,7 +62,7 @@ func Examine(ctx context.Context, dsn string) (Checkup, error) {
 	}
 	s.open()
 	err = c.lookAtServer(ctx, s)
-	return c, errors.Join(failed(s.place, "examine", err), s.db.Close())
+	return c, errors.Join(dberr.Failed(s.place, "examine", err), s.db.Close())
 }
 
 func (c *Checkup) lookAtFile(ctx context.Context, file string) error {

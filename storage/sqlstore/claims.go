@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 // Most claims are one statement, which finds jobs and claims them. Where it takes more to
@@ -109,7 +110,7 @@ func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Conte
 			return way(ctx, w, c)
 		}})
 		if err == nil {
-			return failed(s.place, "read", c.misread)
+			return dberr.Failed(s.place, "read", c.misread)
 		}
 		if !errors.Is(err, storage.ErrUnsure) || errors.Is(err, ErrBroken) || try == conflictTries {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 const (
@@ -63,7 +64,7 @@ func (a *dueAsk) args(limit int) []any {
 // Due loads runs that want to be driven.
 func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
 	if err := s.evictDead(ctx); err != nil {
-		return nil, time.Time{}, failed(s.place, "read", err)
+		return nil, time.Time{}, dberr.Failed(s.place, "read", err)
 	}
 	ask, err := dueAskOf(&q)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 // What takes time on a server is to be answered. So all that was posted goes there
@@ -80,7 +81,7 @@ func (p *queued) take(results pgx.BatchResults, sure bool) error {
 	switch {
 	case p.check == nil, err == nil && sure:
 		return err
-	case sure && stateOf(err) == divisionByZero:
+	case sure && dberr.State(err) == divisionByZero:
 		return p.check(0)
 	case err != nil:
 		return err

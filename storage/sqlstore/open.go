@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
@@ -88,7 +89,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	}
 	mode, err := s.look(ctx, !s.readOnly)
 	if err != nil {
-		return nil, failed(file, "open", err)
+		return nil, dberr.Failed(file, "open", err)
 	}
 	if s.readOnly {
 		s.notifier = wakeup.New(nil)
@@ -96,7 +97,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 		return s, err
 	}
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(failed(file, "open", err), s.release(context.WithoutCancel(ctx)))
+		return nil, errors.Join(dberr.Failed(file, "open", err), s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }
@@ -105,7 +106,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 // may be.
 func (s *Store) look(ctx context.Context, write bool) (mode string, err error) {
 	err = s.inspect(ctx, "rw")
-	if !write && unwritable(err) && s.resting() {
+	if !write && dberr.Unwritable(err) && s.resting() {
 		return frozen, s.inspect(ctx, frozen)
 	}
 	return "rw", err
@@ -187,7 +188,7 @@ func (s *Store) resting() bool {
 
 // foreign says what it means that a file cannot be read as a database.
 func (s *Store) foreign(err error) error {
-	if codeOf(err) == notADatabase {
+	if dberr.Code(err) == notADatabase {
 		return fmt.Errorf("%w: %s is no database: name another file", ErrForeign, s.file)
 	}
 	return err
@@ -308,7 +309,7 @@ func (s *Store) prepare(ctx context.Context, w *session) error {
 // Close gives up this store's claims: its runs are due at once. It waits for
 // calls that are under way.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closed = failed(s.place, "close", s.release(context.Background())) })
+	s.closing.Do(func() { s.closed = dberr.Failed(s.place, "close", s.release(context.Background())) })
 	return s.closed
 }
 
@@ -361,12 +362,12 @@ func (s *Store) release(ctx context.Context) error {
 
 // view reads.
 func (s *Store) view(ctx context.Context, f func(*session) error) error {
-	return failed(s.place, "read", s.readers.view(ctx, f))
+	return dberr.Failed(s.place, "read", s.readers.view(ctx, f))
 }
 
 // glance reads with one statement.
 func (s *Store) glance(ctx context.Context, f func(*session) error) error {
-	return failed(s.place, "read", s.readers.glance(ctx, f))
+	return dberr.Failed(s.place, "read", s.readers.glance(ctx, f))
 }
 
 // viewRun reads what belongs to a run, which is there.

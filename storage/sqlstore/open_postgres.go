@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
@@ -29,7 +30,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 	server.open()
 	s.readers = newReaders(server.db, serverDialect)
 	if err := s.openServer(ctx); err != nil {
-		return nil, errors.Join(failed(s.place, "open", err), s.release(context.WithoutCancel(ctx)))
+		return nil, errors.Join(dberr.Failed(s.place, "open", err), s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 // A Schema says how far a database is from the tables that this Ebb works with.
@@ -56,7 +58,7 @@ func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
 	s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations}
 	found, err := s.found(ctx)
 	if err != nil {
-		return Schema{}, failed(file, "open", err)
+		return Schema{}, dberr.Failed(file, "open", err)
 	}
 	return schemaAt(file, found.version, migrations, "migrations")
 }
@@ -123,7 +125,7 @@ func onServer(dsn string, f func(*server) (Schema, error)) (Schema, error) {
 	}
 	s.open()
 	found, err := f(s)
-	return found, errors.Join(failed(s.place, "migrate", err), s.db.Close())
+	return found, errors.Join(dberr.Failed(s.place, "migrate", err), s.db.Close())
 }
 
 // oldestServer is the oldest PostgreSQL that has what is used, as it numbers them.
@@ -262,7 +264,7 @@ const (
 func (s *server) patientStep(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := s.step(ctx)
-		if stateOf(err) != isLocked || try == stepTries {
+		if dberr.State(err) != dberr.IsLocked || try == stepTries {
 			return err
 		}
 		pause := time.NewTimer(stepPause)
@@ -274,9 +276,6 @@ func (s *server) patientStep(ctx context.Context) error {
 		}
 	}
 }
-
-// isLocked is what PostgreSQL calls the error of a statement that has waited for a lock for lock_timeout.
-const isLocked = "55P03"
 
 // prepare creates the schema and the table of migrations unless they are there.
 func (s *server) prepare(ctx context.Context) error {

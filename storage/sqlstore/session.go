@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
@@ -279,7 +280,7 @@ func (s *session) postQuery(ctx context.Context, dest any, read func(error) erro
 	}
 	s.posted = append(s.posted, queued{query: query, args: args, read: func(rows *answer) error {
 		err := rows.all(dest)
-		if ofDatabase(err) {
+		if dberr.OfDatabase(err) {
 			return err
 		}
 		_ = read(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/usertx"
 )
 
@@ -104,7 +105,7 @@ func (t *transaction) call(ctx, limited context.Context, w *session) error {
 		t.result, t.own = t.fn(tx)
 		return t.own
 	})
-	if t.own == nil && limited.Err() != nil || ofDatabase(t.own) && limited.Err() != nil {
+	if t.own == nil && limited.Err() != nil || dberr.OfDatabase(t.own) && limited.Err() != nil {
 		t.own = limited.Err()
 	}
 	if t.own != nil {

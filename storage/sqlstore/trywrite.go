@@ -13,12 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 var _ storage.WriteChecker = (*Store)(nil)
-
-// lacksRights is what PostgreSQL calls the error of a user without a right.
-const lacksRights = "42501"
 
 const (
 	// touchFile and touchServer write the row of the store's own owner. SQLite writes no
@@ -73,7 +71,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		defer func() { err = errors.Join(err, s.db.Close()) }()
 		bucket, err := newSession(ctx, s.db, s.dialect)
 		if err != nil {
-			return failed(file, "open", err)
+			return dberr.Failed(file, "open", err)
 		}
 		w = newWriter(file, s.turns, bucket)
 	}
@@ -92,7 +90,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		_, err = w.exec(ctx, forgetProbe, probe.ID)
 		return err
 	}})
-	if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == lacksRights {
+	if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == dberr.LacksRights {
 		err = fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
@@ -245,7 +246,7 @@ func (w *writer) mend(ctx context.Context, lane *session) error {
 	}
 	anew, err := w.connect(ctx)
 	if err != nil {
-		return failed(w.place, "connect", err)
+		return dberr.Failed(w.place, "connect", err)
 	}
 	_ = lane.close() // it is lost
 	*lane = *anew
