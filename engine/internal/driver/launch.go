@@ -148,16 +148,6 @@ func (d *Driver) cancel(cmd *scheduler.Command) {
 	}
 }
 
-// finish takes in the end of a call that another goroutine made.
-func (d *Driver) finish(f executor.Finished) error {
-	if !f.Known {
-		return ErrStopped
-	}
-	d.keepReports()
-	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
-	return d.callEnded(f.Event)
-}
-
 // prepare turns a command into a call.
 func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c := d.calls.NewCall()

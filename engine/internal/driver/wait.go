@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
@@ -291,4 +292,14 @@ func (d *Driver) childEnded(l *storage.Message) error {
 	default:
 		return nil
 	}
+}
+
+// finish takes in the end of a call that another goroutine made.
+func (d *Driver) finish(f executor.Finished) error {
+	if !f.Known {
+		return ErrStopped
+	}
+	d.keepReports()
+	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
+	return d.callEnded(f.Event)
 }
