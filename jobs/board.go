@@ -173,7 +173,7 @@ func (b *Board) end(ctx context.Context, c Claim, end storage.JobEnd) error {
 }
 
 // Release puts a job back on the board that is parked, or waits for its time:
-// it may be claimed at once. It returns ErrRefused for other
+// it may be claimed at once. It returns ErrRefused for other jobs.
 func (b *Board) Release(ctx context.Context, id string) error {
 	return refused(b.store.EndJob(ctx, storage.JobEnd{Job: id, State: states.JobUnclaimed}))
 }

@@ -133,7 +133,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 	return a, nil
 }
 
-// isLive tells whether the record of an atom says that it is live.
+// IsLive tells whether the record of an atom says that it is live.
 func IsLive(record []byte) bool {
 	s := scan{rest: record}
 	for s.next() && s.field <= atomLive {

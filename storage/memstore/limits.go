@@ -62,7 +62,7 @@ func (m *memory) full(r *storage.Run) *storage.LimitedError {
 func (m *Store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
 	return of(ctx, m, run, func(r *runRecord) (*storage.LimitedError, error) {
 		if r.head.Owner != "" {
-			return nil, nil //nolint:nilnil // there is no such limit
+			return nil, nil
 		}
 		return m.full(&r.head), nil
 	})

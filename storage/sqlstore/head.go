@@ -72,7 +72,8 @@ const (
 	insertRunRows = `INSERT INTO runs
   (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
   output_ref, output, failure, fence, claim, owner, due)
-SELECT v.*`
+SELECT v.n, v.seq, v.entries, v.events, v.refs, v.iterations, v.waited, v.bytes, v.undos, v.updated, v.memory, v.recent, v.state, v.outcome,
+  v.undone, v.hold, v.started, v.ended, v.output_ref, v.output, v.failure, v.fence, v.claim, v.owner, v.due`
 	runTypes = `n bigint, seq bigint, ` + countTypes + turnTypes + takeTypes
 )
 

@@ -13,7 +13,7 @@ import (
 
 const (
 	insertHistory     = `INSERT INTO history (run, first, entries) VALUES (?, ?, ?)`
-	insertHistoryRows = `INSERT INTO history (run, first, entries) SELECT v.*`
+	insertHistoryRows = `INSERT INTO history (run, first, entries) SELECT v.run, v.first, v.entries`
 	historyTypes      = `run bigint, first bigint, entries bytea`
 
 	selectHistory = `SELECT first, entries FROM history

@@ -194,7 +194,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RE
 	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	insertOriginRows = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs, secrets)
-SELECT v.*`
+SELECT v.n, v.id, v.flow, v.definition, v.structure, v.parent, v.root, v.depth, v.trace, v.job, v.created, v.input_ref, v.input, v.attrs, v.secrets`
 	originTypes = `n bigint, id text, flow text, definition text, structure text, parent text, root text, depth bigint, trace text, job text,
   created bigint, input_ref bigint, input bytea, attrs bytea, secrets bytea`
 

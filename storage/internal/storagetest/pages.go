@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func testLargePages(t *testing.T, m Maker) {
 	}
 	for e, err := range storage.EachEntry(t.Context(), s, "a", 0) {
 		must(t, "EachEntry", err)
-		read = append(read, fmt.Sprint(e.Seq))
+		read = append(read, strconv.FormatInt(e.Seq, 10))
 	}
 	if len(read) != 2*records {
 		t.Errorf("read %v", read)
