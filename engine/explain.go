@@ -67,11 +67,11 @@ type explanation struct {
 
 func (x *explanation) trace() (draw.Trace, error) {
 	t := draw.Trace{Title: fmt.Sprintf("why run %q of %s ended %v", x.run.ID, x.run.Flow, x.run.State)}
-	var err error
-	told := false
-	if t.Roots, told, err = x.roots(); err != nil {
+	roots, told, err := x.roots()
+	if err != nil {
 		return t, err
 	}
+	t.Roots = roots
 	if f := x.run.Failure; f != nil && !told {
 		t.Why = f.Error()
 	}

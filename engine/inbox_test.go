@@ -56,7 +56,9 @@ func TestInboxIsReadOnce(t *testing.T) {
 		if err := s.Send(t.Context(), messages...); err != nil {
 			t.Fatal(err)
 		}
-		for sent += int64(len(messages)); <-s.upTo < sent; {
+		sent += int64(len(messages))
+		for upTo := <-s.upTo; upTo < sent; upTo = <-s.upTo {
+			t.Logf("read up to %d of %d", upTo, sent)
 		}
 	}
 	if err := s.Send(t.Context(), storage.Message{Run: "r", Kind: storage.MessageSignal, Name: "go", Body: atom.MustEncode(1)}); err != nil {

@@ -1,7 +1,5 @@
 package engine
 
-import ()
-
 // ForJob makes the run the one that a job wants, see [storage.Job]: in the commit
 // that makes the run the job becomes the run's, and in the commit that ends the
 // run it ends:

@@ -63,7 +63,8 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 	if err == nil {
 		err = o.store.Sent(storing, out.N)
 	} else {
-		out.Error = clip.Text(strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD"), atom.MaxFailureText) // it may be a server's
+		text := strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD") // it may be a server's
+		out.Error = clip.Text(text, atom.MaxFailureText)
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = time.Now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
 		o.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)

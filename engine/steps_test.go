@@ -80,7 +80,10 @@ func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	phases := 0
-	for range eng.Steps(t.Context(), "run") {
+	for _, err := range eng.Steps(t.Context(), "run") {
+		if err != nil {
+			t.Error(err)
+		}
 		phases++
 		break
 	}
@@ -92,7 +95,7 @@ func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 
 // TestStepsBroken breaks the loop by a panic, and by the end of its goroutine, at each
 // phase: the run is nobody's then, and is gone on with.
-func TestStepsBroken(t *testing.T) {
+func TestStepsBroken(t *testing.T) { //nolint:gocognit // one loop within another
 	t.Parallel()
 	for how, leave := range map[string]func(){"panic": func() { panic("the loop") }, "exit": runtime.Goexit} {
 		t.Run(how, func(t *testing.T) {
@@ -103,7 +106,7 @@ func TestStepsBroken(t *testing.T) {
 				phase, ended := 0, make(chan any)
 				go func() {
 					defer func() { ended <- recover() }()
-					for range eng.Steps(t.Context(), "run") {
+					for range eng.Steps(t.Context(), "run") { //nolint:errcheck // it is broken
 						if phase++; phase == at {
 							leave()
 						}

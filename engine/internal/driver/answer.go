@@ -92,7 +92,7 @@ func (a *attention) setDeadline(t *timers, due time.Time) {
 	if a.expiry != nil {
 		a.expiry.Stop()
 	}
-	a.expiry = time.AfterFunc(due.Sub(time.Now()), a.Wake)
+	a.expiry = time.AfterFunc(time.Until(due), a.Wake)
 }
 
 // leastGrace is how long an answer may at least take that is not wanted any more: on a

@@ -82,7 +82,7 @@ func (c *children) spawn(n *scheduler.Node) error {
 	if err := c.env.Runs.Unknown(c.storing, &run); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
 		c.ends.list = append(c.ends.list, ev)
-		return nil
+		return nil //nolint:nilerr // it is the node that fails
 	}
 	if err := run.Check(); err != nil {
 		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}

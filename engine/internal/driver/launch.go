@@ -111,7 +111,7 @@ func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
 	if at, ok := d.timers.nearest(); ok {
-		t := time.NewTimer(at.Sub(time.Now()))
+		t := time.NewTimer(time.Until(at))
 		defer t.Stop()
 		due = t.C
 	}

@@ -25,7 +25,7 @@ func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) 
 		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)}
 	}
 	go d.drive(func() error { return d.start(first, rest) })
-	stop, suspend := d.ctx.Done(), (<-chan struct{})(d.env.Suspend)
+	stop, suspend := d.ctx.Done(), d.env.Suspend
 	var w watch
 	defer w.end()
 	for {

@@ -1,10 +1,11 @@
 package driver
 
 import (
+	"maps"
+
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
-	"maps"
 )
 
 // tell sends what a language wants others to know, with the next commit.

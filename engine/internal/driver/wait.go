@@ -66,7 +66,7 @@ func (d *Driver) wait() (err error) {
 		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
-		t := time.NewTimer(at.Sub(time.Now()))
+		t := time.NewTimer(time.Until(at))
 		defer t.Stop()
 		due = t.C
 	}

@@ -149,6 +149,15 @@ func (s *Scheduler) takeUp(scope *Scope) {
 	}
 }
 
+// dropAll drops all open nodes of a flow.
+func (s *Scheduler) dropAll(scope *Scope) {
+	for _, n := range sorted(scope.open) {
+		if !n.stopped {
+			s.dropNode(n)
+		}
+	}
+}
+
 // grown does what a language answered.
 func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.asking
@@ -189,11 +198,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		}
 	}
 	if g.DropOpen {
-		for _, n := range sorted(scope.open) {
-			if !n.stopped {
-				s.dropNode(n)
-			}
-		}
+		s.dropAll(scope)
 	}
 	for _, name := range g.Leave {
 		if n := scope.open[name]; n != nil && !n.stopped {
