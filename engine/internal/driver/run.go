@@ -15,10 +15,10 @@ type run struct {
 	env  *Env
 	plan *flow.Plan
 	s    *scheduler.Scheduler
-	ctx  context.Context //nolint:containedctx // of Live: when it ends, the process wants to stop
+	ctx  context.Context // of Live: when it ends, the process wants to stop
 	// storing is the context of the store's own work: that is not given up half
 	// way because the process is to stop.
-	storing context.Context //nolint:containedctx // see there
+	storing context.Context
 	tasks   Tasks
 	claim   storage.Claim
 	about   flow.Run
