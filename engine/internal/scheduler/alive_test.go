@@ -123,6 +123,7 @@ func TestExceededRandom(t *testing.T) {
 		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
 		g.limitAt = rapid.IntRange(1, 20).Draw(t, "limit at")
 		g.defers = anyDeferral(t)
+		g.parts = rapid.IntRange(1, 5).Draw(t, "parts")
 		g.play()
 		if g.over != nil && g.pending == scheduler.PendingFailed {
 			g.checkExceeded()

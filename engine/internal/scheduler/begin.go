@@ -25,7 +25,7 @@ func (s *Scheduler) begin(ev *Event) {
 	}
 	s.fatal, s.parked = nil, false
 	s.forgetAsks()
-	s.ops, s.opAt = s.ops[:0], 0 // what was postponed is found in the records
+	s.ops, s.opAt, s.cancels = s.ops[:0], 0, nil // what was postponed is found in the records
 	s.lookAround()
 	switch {
 	case ev.OperatorCommand != nil:

@@ -5,5 +5,8 @@ import "github.com/ebbflow/ebb/atom"
 // Children returns the child flows of a fork that are open.
 func (n *Node) Children() []*Scope { return n.children }
 
+// CancelInPartsOf lets one Step cancel at most so many nodes and child flows.
+func (s *Scheduler) CancelInPartsOf(n int) { s.partSize = n }
+
 // Results returns the results that a fork has so far.
 func (n *Node) Results() []atom.Value { return n.results }

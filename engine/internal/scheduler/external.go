@@ -267,6 +267,8 @@ func (s *Scheduler) onlyWaited() bool {
 	for n := range s.Open {
 		r := &n.Rec
 		switch {
+		case n.decided, n.dropped(): // it was being cancelled
+			return false
 		case n.Spec.Kind == flow.Fork && r.State == states.TaskRunning:
 			for _, c := range n.children {
 				if !c.begun || c.ending != nil || s.wantsMore(c) {

@@ -11,7 +11,7 @@ import (
 // fillFork begins children as slots are free.
 func (s *Scheduler) fillFork(n *Node) {
 	g := n.Spec.Group
-	for n.begun < g.Count && !n.decided && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
+	for n.begun < g.Count && !n.decided && !n.Scope.stopping && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
 		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
 		n.begun++
 		s.alive++

@@ -23,6 +23,7 @@ type gardener struct {
 	gap     int  // how many commits later it dies again, one more each time; 0 is not again
 	stopAt  int  // after which commit the run is to be suspended; 0 is never
 	limitAt int  // in place of which answer of the language the run reaches a limit; 0 is never
+	parts   int  // how much is cancelled at once
 	pick    func(n int) int
 	defers  func() bool         // whether a question is answered later; nil is never
 	asked   func(c *flow.Cause) // sees every question to the language
@@ -69,7 +70,7 @@ func newGardener(tb rapid.TB, program toyFlow) *gardener {
 		tb.Fatal(err)
 	}
 	return &gardener{
-		tb: tb, lang: toy{}, each: true, pick: func(int) int { return 0 }, input: atom.MustEncode(program), plan: plan,
+		tb: tb, lang: toy{}, each: true, parts: 1, pick: func(int) int { return 0 }, input: atom.MustEncode(program), plan: plan,
 		now:   time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
 		nodes: map[string]*scheduler.Loaded{}, gone: map[string]bool{}, events: map[string]int{}, world: map[string]int{},
 	}
@@ -91,6 +92,7 @@ func (g *gardener) play() {
 // process is the life of one process.
 func (g *gardener) process() {
 	g.sched = scheduler.New(g.plan, nil, g.input)
+	g.sched.CancelInPartsOf(g.parts)
 	g.batch, g.calls, g.ended, g.waits = nil, nil, nil, map[*scheduler.Node]time.Time{}
 	g.deadline, g.over, g.dead, g.later = time.Time{}, nil, false, false
 	if g.commits > 0 {
@@ -284,6 +286,15 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 			g.undo, g.unwound = g.undo[:len(g.undo)-1], true
 		})
 	case scheduler.More:
+		if g.pick(2) == 0 {
+			if g.flush(); g.dead {
+				return nil
+			}
+		}
+		if g.defers != nil && g.defers() {
+			g.later = true
+			return &scheduler.Event{Kind: scheduler.Later}
+		}
 		return &scheduler.Event{Kind: scheduler.Continue}
 	case scheduler.Over:
 		over := *c

@@ -23,8 +23,10 @@ func (s *Scheduler) later() {
 	}
 }
 
-// postponed reports whether questions or decisions wait for Idle.
-func (s *Scheduler) postponed() bool { return s.opAt < len(s.ops) || s.wonders() }
+// postponed reports whether questions, decisions or what is to be cancelled wait for Idle.
+func (s *Scheduler) postponed() bool {
+	return s.opAt < len(s.ops) || len(s.cancels) > 0 || s.wonders()
+}
 
 // wonders reports whether a question is still to be asked.
 func (s *Scheduler) wonders() bool { return s.back.scope != nil || len(s.asks) > 0 }

@@ -158,7 +158,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 		return
 	}
 	if n.Spec.Kind != flow.Timer {
-		if s.flow == states.FlowRunning {
+		if s.flow == states.FlowRunning && !n.Scope.stopping {
 			s.tryAgain(n)
 		}
 		return

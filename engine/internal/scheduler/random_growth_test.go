@@ -94,6 +94,7 @@ func TestGrowthRandom(t *testing.T) {
 		g.crashAt = g.gap
 		g.stopAt = rapid.IntRange(0, 40).Draw(t, "stop at")
 		g.defers = anyDeferral(t)
+		g.parts = rapid.IntRange(1, 5).Draw(t, "parts")
 		g.play()
 		if g.over == nil {
 			return // it died after its last commit

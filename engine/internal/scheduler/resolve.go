@@ -30,6 +30,13 @@ func (s *Scheduler) runOps() {
 	for !s.asked {
 		if s.opAt == len(s.ops) {
 			s.ops, s.opAt = s.ops[:0], 0
+			if s.cancelMore() {
+				s.emit(Command{Op: More, Atom: -1})
+				return
+			}
+			if s.opAt < len(s.ops) {
+				continue
+			}
 			if !s.nextAsk() {
 				return
 			}

@@ -69,6 +69,10 @@ type Scheduler struct {
 	downTo    string          // path of the topmost entry of the undo stack that is to stay
 	unwindEnd atom.RevertEnd  // what follows from the last revert that failed
 
+	cancels  []cancelling // what is still to be cancelled
+	quota    int          // how much of it this Step may cancel
+	partSize int
+
 	out []Command
 }
 
@@ -83,6 +87,7 @@ func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Schedu
 		work:     make([]int32, 0, 16),
 		selected: make([]bool, len(plan.Atoms)),
 		deciding: -1,
+		partSize: partSize,
 	}
 	if len(plan.Atoms) == 1 && plan.Atoms[0].Language != nil {
 		s.root = &Scope{Index: -1}
@@ -110,7 +115,7 @@ func (s *Scheduler) Step(ev Event) []Command {
 		return s.suspend()
 	}
 	s.renewOut()
-	s.now, s.random = ev.Now, ev.Random
+	s.now, s.random, s.quota = ev.Now, ev.Random, s.partSize
 	switch ev.Kind {
 	case Begin:
 		s.begin(&ev)

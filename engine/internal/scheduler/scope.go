@@ -102,23 +102,17 @@ func (s *Scheduler) setScope(scope *Scope, to states.Task) {
 	s.emit(Command{Op: Notify, Atom: -1, Scope: scope, From: from, To: to, Rec: scope.Rec})
 }
 
-// stop cancels what is open in a scope; the scope settles when all of it has
-// ended.
-func (s *Scheduler) stop(scope *Scope) {
-	if scope.closed {
+// markStopping marks a scope, and all within it, as being cancelled.
+func (s *Scope) markStopping() {
+	if s.stopping {
 		return
 	}
-	scope.stopping = true
-	for _, n := range sorted(scope.open) {
-		if !n.stopped {
-			if !n.dropped() {
-				s.noteAborted(n)
-			}
-			s.stopNode(n)
+	s.stopping = true
+	for _, n := range s.open {
+		for _, c := range n.children {
+			c.markStopping()
 		}
 	}
-	s.stopUndoing(scope)
-	s.settleScope(scope)
 }
 
 // stopNode cancels an open node.
