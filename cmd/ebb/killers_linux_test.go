@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -211,13 +210,27 @@ func controlGroup(t *testing.T, limit int64) string {
 		t.Skip("needs to make control groups of version 1: ", err)
 	}
 	t.Cleanup(func() {
-		for by := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) { // until the last process is gone
-			if err := os.Remove(group); err == nil || errors.Is(err, os.ErrNotExist) {
-				return
-			} else if time.Now().After(by) {
+		limit := time.Now().Add(10 * time.Second)
+		for time.Now().Before(limit) { // until the last process is gone
+			pids, err := os.ReadFile(filepath.Join(group, "cgroup.procs"))
+			if err != nil {
 				t.Error(err)
 				return
 			}
+			if len(pids) == 0 {
+				break
+			}
+			for text := range strings.FieldsSeq(string(pids)) {
+				pid, err := strconv.Atoi(text)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				awaitEnd(t, pid, limit)
+			}
+		}
+		if err := os.Remove(group); err != nil {
+			t.Error(err)
 		}
 	})
 	if err := os.WriteFile(filepath.Join(group, "memory.limit_in_bytes"), []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -104,15 +105,19 @@ func holdAndKill(t *testing.T, v *victim, dsn string) {
 	limit := time.Now().Add(time.Minute)
 	for left := v.processes(t); len(left) > 0; left = v.processes(t) {
 		if time.Now().After(limit) {
-			t.Fatalf("processes are left: %q", left)
+			t.Fatalf("processes are left: %v", left)
 		}
-		time.Sleep(10 * time.Millisecond)
+		for pid := range left {
+			awaitEnd(t, pid, limit)
+		}
 	}
 }
 
-// processes returns the command lines of those that have the victim's journal in their environment.
-func (v *victim) processes(t *testing.T) (lines []string) {
+// processes returns the command lines of those that have the victim's journal in their environment, by
+// their ids.
+func (v *victim) processes(t *testing.T) map[int]string {
 	t.Helper()
+	lines := map[int]string{}
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +126,11 @@ func (v *victim) processes(t *testing.T) (lines []string) {
 		environ, err := os.ReadFile(path + "/environ")
 		if err == nil && bytes.Contains(environ, []byte("\x00EBB_TEST_JOURNAL="+v.journal+"\x00")) {
 			line, _ := os.ReadFile(path + "/cmdline") // it may be gone by now
-			lines = append(lines, string(line))
+			pid, err := strconv.Atoi(filepath.Base(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines[pid] = string(line)
 		}
 	}
 	return lines
