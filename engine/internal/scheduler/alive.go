@@ -10,15 +10,15 @@ import (
 // limits both.
 
 // Alive returns how many nodes and child flows are open.
-func (s *Scheduler) Alive() int64 { return s.alive }
+func (s *Scheduler) Alive() int64 { return s.growth.alive }
 
 // Held returns how many bytes the values of what is open have.
-func (s *Scheduler) Held() int64 { return s.held }
+func (s *Scheduler) Held() int64 { return s.growth.held }
 
 // After returns what Alive and Held would be after an answer to what a command
 // asked. Nodes that it drops count until they have ended.
 func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
-	alive, held = s.alive, s.held
+	alive, held = s.growth.alive, s.growth.held
 	for i := range g.Add {
 		a, h := opens(&g.Add[i])
 		alive, held = alive+a+1, held+h
@@ -69,7 +69,7 @@ func (n *Node) weigh(s *Scheduler) {
 		_, weight = opens(&n.Spec)
 		weight += int64(len(n.Rec.Result)) + n.joined
 	}
-	s.held += weight - n.weight
+	s.growth.held += weight - n.weight
 	n.weight = weight
 }
 
@@ -78,6 +78,6 @@ func (s *Scope) weigh(of *Scheduler) {
 	if !s.closed {
 		weight = int64(len(s.Memory) + len(s.Rec.Result))
 	}
-	of.held += weight - s.weight
+	of.growth.held += weight - s.weight
 	s.weight = weight
 }

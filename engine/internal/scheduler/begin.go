@@ -23,15 +23,15 @@ func (s *Scheduler) begin(ev *Event) {
 	if anew && s.plan.Deadline > 0 && s.root == nil {
 		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
 	}
-	s.fatal, s.parked = nil, false
+	s.failing.fatal, s.ending.parked = nil, false
 	s.forgetAsks()
-	s.ops, s.opAt, s.cancels = s.ops[:0], 0, nil // what was postponed is found in the records
+	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // what was postponed is found in the records
 	s.lookAround()
 	switch {
 	case ev.OperatorCommand != nil:
 		s.applyCommand(ev.OperatorCommand)
-	case s.pending == PendingFailed: // the process died, or was stopped, on the way to its end
-		s.endFromOutside(s.pending, s.pendingFailure, true)
+	case s.ending.pending == PendingFailed: // the process died, or was stopped, on the way to its end
+		s.endFromOutside(s.ending.pending, s.ending.pendingFailure, true)
 	}
 }
 
@@ -39,10 +39,10 @@ func (s *Scheduler) begin(ev *Event) {
 // wait, and what was in the middle of a call.
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
-		s.waits = 0 // who was found waiting waits anew
-		s.undone, s.reverting = nil, 0
+		s.flight.waits = 0 // who was found waiting waits anew
+		s.flight.undone, s.flight.reverting = nil, 0
 	}
-	s.newReady, s.chooseAt, s.next, s.redo = s.newReady[:0], 0, s.next[:0], s.redo[:0]
+	s.front.newReady, s.front.chooseAt, s.front.next, s.front.redo = s.front.newReady[:0], 0, s.front.next[:0], s.front.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
 		switch r := &s.rec[i]; {
@@ -53,15 +53,15 @@ func (s *Scheduler) lookAround() {
 		case r.State == states.TaskRetrying && !r.Due().IsZero():
 			s.waitFor(a)
 		case r.State == states.TaskRevertFailure && s.parks(a):
-			s.parked = true
+			s.ending.parked = true
 		case r.Awaits() && s.root == nil:
-			s.waits++
+			s.flight.waits++
 		case r.State == states.TaskRunning || r.State == states.TaskReverting:
-			s.redo = append(s.redo, a)
+			s.front.redo = append(s.front.redo, a)
 		}
-		s.selected[i] = false
-		if s.ready[i] {
-			s.newReady = append(s.newReady, a)
+		s.front.selected[i] = false
+		if s.front.ready[i] {
+			s.front.newReady = append(s.front.newReady, a)
 		}
 	}
 	s.push(op{choose, -1})
@@ -74,12 +74,12 @@ func (s *Scheduler) reset() {
 		return
 	}
 	s.forgetRevertAll()
-	s.halted, s.parked, s.rewinding, s.fatal, s.kept = false, false, nil, nil, nil
-	s.pending, s.pendingFailure = NothingPending, nil
+	s.ending.halted, s.ending.parked, s.failing.rewinding, s.failing.fatal, s.failing.kept = false, false, nil, nil, nil
+	s.ending.pending, s.ending.pendingFailure = NothingPending, nil
 	if s.root != nil {
-		s.root, s.unwound = &Scope{Index: -1}, false
+		s.root, s.stack.unwound = &Scope{Index: -1}, false
 		s.forgetAsks()
-		s.alive, s.held = 0, 0
+		s.growth.alive, s.growth.held = 0, 0
 	}
 	for i := range s.rec {
 		a := int32(i)

@@ -27,24 +27,24 @@ func (s *Scheduler) stop(scope *Scope) {
 
 // cancel cancels what there is time for in this Step, and keeps what is left for the next.
 func (s *Scheduler) cancel(c cancelling) {
-	if s.quota == 0 {
-		s.cancels = append(s.cancels, c)
+	if s.cancels.quota == 0 {
+		s.cancels.left = append(s.cancels.left, c)
 		return
 	}
 	if !c.begun {
-		s.quota--
+		s.cancels.quota--
 		c.nodes, c.begun = sorted(c.scope.open), true
 	}
 	for i, n := range c.nodes {
 		if n.stopped || c.scope.open[n.Spec.Name] != n {
 			continue
 		}
-		if s.quota == 0 {
+		if s.cancels.quota == 0 {
 			c.nodes = c.nodes[i:]
-			s.cancels = append(s.cancels, c)
+			s.cancels.left = append(s.cancels.left, c)
 			return
 		}
-		s.quota--
+		s.cancels.quota--
 		if !n.dropped() {
 			s.noteAborted(n)
 		}
@@ -56,16 +56,16 @@ func (s *Scheduler) cancel(c cancelling) {
 
 // cancelMore cancels the next part. It reports whether anything is left then.
 func (s *Scheduler) cancelMore() bool {
-	for s.quota > 0 && len(s.cancels) > 0 {
-		c := s.cancels[0]
-		s.cancels[0] = cancelling{}
-		s.cancels = s.cancels[1:]
+	for s.cancels.quota > 0 && len(s.cancels.left) > 0 {
+		c := s.cancels.left[0]
+		s.cancels.left[0] = cancelling{}
+		s.cancels.left = s.cancels.left[1:]
 		if !c.scope.closed && c.scope.stopping {
 			s.cancel(c)
 		}
 	}
-	if len(s.cancels) == 0 {
-		s.cancels = nil
+	if len(s.cancels.left) == 0 {
+		s.cancels.left = nil
 	}
-	return s.cancels != nil
+	return s.cancels.left != nil
 }

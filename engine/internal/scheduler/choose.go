@@ -10,37 +10,37 @@ import (
 // choose selects from what has become ready, asking deciders where there are
 // some. When they leave something out, what that made ready is looked at too.
 func (s *Scheduler) choose() {
-	if len(s.fatal) > 0 {
+	if len(s.failing.fatal) > 0 {
 		return
 	}
-	for s.chooseAt < len(s.newReady) {
-		a := s.newReady[s.chooseAt]
-		s.chooseAt++
-		if !s.ready[a] || s.selected[a] {
+	for s.front.chooseAt < len(s.front.newReady) {
+		a := s.front.newReady[s.front.chooseAt]
+		s.front.chooseAt++
+		if !s.front.ready[a] || s.front.selected[a] {
 			continue
 		}
 		r := &s.rec[a]
 		if r.Intention == states.IntendExecute && r.State == states.TaskPending && len(s.plan.Atoms[a].Deciders) > 0 {
-			s.deciding = a
-			s.asked = true
+			s.failing.deciding = a
+			s.growth.asked = true
 			s.emit(Command{Op: AskDeciders, Atom: a})
 			s.push(op{choose, -1})
 			return
 		}
-		s.selected[a] = true
-		s.next = append(s.next, a)
+		s.front.selected[a] = true
+		s.front.next = append(s.front.next, a)
 	}
-	s.newReady, s.chooseAt = s.newReady[:0], 0
+	s.front.newReady, s.front.chooseAt = s.front.newReady[:0], 0
 }
 
 func (s *Scheduler) voted(ev Event) {
-	a := s.deciding
+	a := s.failing.deciding
 	switch {
 	case ev.Failure != nil:
-		s.fatal = append(s.fatal, ev.Failure)
+		s.failing.fatal = append(s.failing.fatal, ev.Failure)
 	case !ev.Nay:
-		s.selected[a] = true
-		s.next = append(s.next, a)
+		s.front.selected[a] = true
+		s.front.next = append(s.front.next, a)
 	default:
 		s.leaveOut(a, ev.Depth)
 	}

@@ -16,9 +16,9 @@ func (s *Scheduler) completed(ev Event) {
 	case awaited && ev.Node != nil:
 		s.unwaitExternal(ev.Node)
 	case awaited:
-		s.waits--
+		s.flight.waits--
 	default:
-		s.busy--
+		s.flight.busy--
 	}
 	if ev.Node != nil {
 		s.nodeCompleted(ev)
@@ -75,8 +75,8 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		return
 	}
 	s.set(a, states.TaskFailure, r.Intention)
-	if s.plan.FailurePolicy == flow.LeaveFailed || s.halted {
-		s.fatal = append(s.fatal, f)
+	if s.plan.FailurePolicy == flow.LeaveFailed || s.ending.halted {
+		s.failing.fatal = append(s.failing.fatal, f)
 		return
 	}
 	s.push(op{resolve, a})
@@ -88,24 +88,24 @@ func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
 	if r.Failure == nil && f == nil {
 		return
 	}
-	at, found := slices.BinarySearch(s.failed, a)
+	at, found := slices.BinarySearch(s.failing.failed, a)
 	switch {
 	case f == nil && found:
-		s.failed = slices.Delete(s.failed, at, at+1)
+		s.failing.failed = slices.Delete(s.failing.failed, at, at+1)
 	case f != nil && !found:
-		s.failed = slices.Insert(s.failed, at, a)
+		s.failing.failed = slices.Insert(s.failing.failed, at, a)
 	}
 	r.Failure = f
-	s.failures = nil
+	s.failing.failures = nil
 }
 
 // Failures returns the failures that atoms hold now, in the order of the plan:
 // what reverts are told.
 func (s *Scheduler) Failures() []*atom.Failure {
-	if s.failures == nil {
-		for _, a := range s.failed {
-			s.failures = append(s.failures, s.rec[a].Failure)
+	if s.failing.failures == nil {
+		for _, a := range s.failing.failed {
+			s.failing.failures = append(s.failing.failures, s.rec[a].Failure)
 		}
 	}
-	return s.failures
+	return s.failing.failures
 }

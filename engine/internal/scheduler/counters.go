@@ -23,51 +23,51 @@ const (
 
 // count derives the counters from the records.
 func (s *Scheduler) count() {
-	for n := range s.nodes {
+	for n := range s.front.nodes {
 		node := int32(n)
-		s.nodes[n] = counters{
+		s.front.nodes[n] = counters{
 			before:  int32(len(s.plan.Pred(node))),
 			after:   int32(len(s.plan.Succ(node))),
 			stirred: int32(len(s.plan.Succ(node))),
 		}
 	}
-	s.readyN, s.okN, s.newReady, s.chooseAt = 0, 0, s.newReady[:0], 0
-	clear(s.ready)
+	s.front.readyN, s.front.okN, s.front.newReady, s.front.chooseAt = 0, 0, s.front.newReady[:0], 0
+	clear(s.front.ready)
 	for i := range s.rec {
-		s.okN += ok(s.rec[i].State)
+		s.front.okN += ok(s.rec[i].State)
 	}
-	for n := range s.nodes {
+	for n := range s.front.nodes {
 		s.changed(int32(n))
 	}
 }
 
 // changed follows a change of node n as far as it reaches.
 func (s *Scheduler) changed(n int32) {
-	s.work = append(s.work[:0], n)
-	for len(s.work) > 0 {
-		n := s.work[len(s.work)-1]
-		s.work = s.work[:len(s.work)-1]
-		c := &s.nodes[n]
+	s.front.work = append(s.front.work[:0], n)
+	for len(s.front.work) > 0 {
+		n := s.front.work[len(s.front.work)-1]
+		s.front.work = s.front.work[:len(s.front.work)-1]
+		c := &s.front.nodes[n]
 		flips := c.flags ^ s.flagsOf(n)
 		c.flags ^= flips
 		if flips&forward != 0 {
 			for _, v := range s.plan.Succ(n) {
-				if s.tick(&s.nodes[v].before, c.flags&forward != 0) {
-					s.work = append(s.work, v)
+				if s.tick(&s.front.nodes[v].before, c.flags&forward != 0) {
+					s.front.work = append(s.front.work, v)
 				}
 			}
 		}
 		if flips&back != 0 {
 			for _, p := range s.plan.Pred(n) {
-				if s.tick(&s.nodes[p].after, c.flags&back != 0) {
-					s.work = append(s.work, p)
+				if s.tick(&s.front.nodes[p].after, c.flags&back != 0) {
+					s.front.work = append(s.front.work, p)
 				}
 			}
 		}
 		if flips&untouched != 0 {
 			for _, p := range s.plan.Pred(n) {
-				if s.tick(&s.nodes[p].stirred, c.flags&untouched != 0) {
-					s.work = append(s.work, p)
+				if s.tick(&s.front.nodes[p].stirred, c.flags&untouched != 0) {
+					s.front.work = append(s.front.work, p)
 				}
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Scheduler) tick(counter *int32, came bool) bool {
 }
 
 func (s *Scheduler) flagsOf(n int32) (flags uint8) {
-	c := &s.nodes[n]
+	c := &s.front.nodes[n]
 	isForward, isBack, isUntouched := true, true, true
 	if node := s.plan.Nodes[n]; node.Kind == flow.AtomNode {
 		r := &s.rec[node.Atom]
@@ -113,11 +113,11 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 
 // touch looks again whether an atom is ready.
 func (s *Scheduler) touch(a int32) {
-	r, c := &s.rec[a], &s.nodes[s.plan.Atoms[a].Node]
+	r, c := &s.rec[a], &s.front.nodes[s.plan.Atoms[a].Node]
 	ready := false
 	switch r.State {
 	case states.TaskPending:
-		ready = r.Intention == states.IntendExecute && c.before == 0 && !s.revAll
+		ready = r.Intention == states.IntendExecute && c.before == 0 && !s.failing.revAll
 	case states.TaskRetrying:
 		ready = r.Intention == states.IntendExecute && c.before == 0 && r.Due().IsZero() ||
 			r.Intention == states.IntendRevert && c.after == 0
@@ -125,14 +125,14 @@ func (s *Scheduler) touch(a int32) {
 		ready = (r.Intention == states.IntendRevert || r.Intention == states.IntendRetry) && c.after == 0
 	case states.TaskRunning, states.TaskReverting, states.TaskReverted, states.TaskRevertFailure, states.TaskIgnore:
 	}
-	if ready == s.ready[a] {
+	if ready == s.front.ready[a] {
 		return
 	}
-	s.ready[a] = ready
+	s.front.ready[a] = ready
 	if ready {
-		s.readyN++
-		s.newReady = append(s.newReady, a)
+		s.front.readyN++
+		s.front.newReady = append(s.front.newReady, a)
 	} else {
-		s.readyN--
+		s.front.readyN--
 	}
 }

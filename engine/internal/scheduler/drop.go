@@ -20,7 +20,7 @@ func (n *Node) dropped() bool { return n.Rec.Intention == states.IntendIgnore }
 func (s *Scheduler) left(scope *Scope) {
 	s.settleScope(scope)
 	s.undoNext(scope)
-	s.asks = append(s.asks, ask{scope: scope, left: true})
+	s.growth.asks = append(s.growth.asks, ask{scope: scope, left: true})
 }
 
 // starved reports whether a scope would wait for ever: nothing is open in it, and
@@ -29,11 +29,11 @@ func (s *Scheduler) starved(scope *Scope) bool {
 	if scope.closed || scope.stopping || scope.ending != nil || scope.undoing != nil || scope.listens || len(scope.open) > 0 {
 		return false
 	}
-	if s.back.scope == scope || s.wantsMore(scope) {
+	if s.growth.back.scope == scope || s.wantsMore(scope) {
 		return false
 	}
-	for i := range s.asks {
-		if s.asks[i].scope == scope && !s.asks[i].left {
+	for i := range s.growth.asks {
+		if s.growth.asks[i].scope == scope && !s.growth.asks[i].left {
 			return false
 		}
 	}

@@ -6,7 +6,7 @@ import "github.com/ebbflow/ebb/atom"
 func (n *Node) Children() []*Scope { return n.children }
 
 // CancelInPartsOf lets one Step cancel at most so many nodes and child flows.
-func (s *Scheduler) CancelInPartsOf(n int) { s.partSize = n }
+func (s *Scheduler) CancelInPartsOf(n int) { s.cancels.partSize = n }
 
 // Results returns the results that a fork has so far.
 func (n *Node) Results() []atom.Value { return n.results }

@@ -17,7 +17,7 @@ func (s *Scheduler) awaited(ev *Event) bool {
 	case ev.Revert && ev.Node != nil:
 		return ev.Node.elsewhere
 	case ev.Revert:
-		return s.undone[ev.Atom]
+		return s.flight.undone[ev.Atom]
 	case ev.Node != nil:
 		return ev.Node.Awaits()
 	}
@@ -27,33 +27,33 @@ func (s *Scheduler) awaited(ev *Event) bool {
 // revertDeferred notes that somebody else ends a revert. That is not stored: a
 // revert is begun again when the run is taken up, and is found where it was left.
 func (s *Scheduler) revertDeferred(ev *Event) {
-	s.busy--
-	s.reverting++
+	s.flight.busy--
+	s.flight.reverting++
 	if n := ev.Node; n != nil {
 		s.waitExternal(n)
 		return
 	}
-	s.waits++
-	if s.undone == nil {
-		s.undone = map[int32]bool{}
+	s.flight.waits++
+	if s.flight.undone == nil {
+		s.flight.undone = map[int32]bool{}
 	}
-	s.undone[ev.Atom] = true
+	s.flight.undone[ev.Atom] = true
 }
 
 // revertAwaited notes that such a revert has ended, or is not waited for any more.
 func (s *Scheduler) revertAwaited(a int32, n *Node) {
-	s.reverting--
+	s.flight.reverting--
 	if n != nil {
 		s.unwaitExternal(n)
 		return
 	}
-	s.waits--
-	delete(s.undone, a)
+	s.flight.waits--
+	delete(s.flight.undone, a)
 }
 
 // voidRevert takes a revert back from the party that was to end it.
 func (s *Scheduler) voidRevert(a int32) {
-	if s.undone[a] {
+	if s.flight.undone[a] {
 		s.revertAwaited(a, nil)
 		s.emit(Command{Op: Void, Atom: a})
 	}
@@ -75,7 +75,7 @@ func (s *Scheduler) deferred(ev Event) {
 		s.reportCall(n)
 		return
 	}
-	s.busy--
+	s.flight.busy--
 	if n := ev.Node; n != nil {
 		n.executing = false
 		s.waitExternal(n)
@@ -95,7 +95,7 @@ func (s *Scheduler) deferred(ev Event) {
 		s.reportCall(n)
 		return
 	}
-	s.waits++
+	s.flight.waits++
 	r := &s.rec[ev.Atom]
 	r.Ended = EndDeferred
 	s.emit(Command{Op: Write, Atom: ev.Atom, Rec: *r})
@@ -142,7 +142,7 @@ func (s *Scheduler) void(a int32) {
 	if !r.Awaits() {
 		return
 	}
-	s.waits--
+	s.flight.waits--
 	s.emit(Command{Op: Void, Atom: a})
 	s.set(a, states.TaskCancelled, r.Intention)
 }
@@ -154,7 +154,7 @@ func (s *Scheduler) awaitSignal(a int32) {
 		r.Attempt++
 	}
 	r.Ended = EndDeferred
-	s.waits++
+	s.flight.waits++
 	s.emit(Command{Op: Await, Atom: a, Rec: *r}) // first: what bounds the wait is to be there when it has begun
 	if r.State == states.TaskRunning {
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
@@ -183,14 +183,14 @@ func (s *Scheduler) awaitNode(n *Node) {
 func (s *Scheduler) waitExternal(n *Node) {
 	if !n.elsewhere {
 		n.elsewhere = true
-		s.waits++
+		s.flight.waits++
 	}
 }
 
 func (s *Scheduler) unwaitExternal(n *Node) {
 	if n.elsewhere {
 		n.elsewhere = false
-		s.waits--
+		s.flight.waits--
 	}
 }
 
@@ -211,7 +211,7 @@ func (s *Scheduler) told(ev Event) {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
 		return
 	}
-	s.asks = append(s.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
+	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
 }
 
 // Listens reports whether the run can be told something now, rather than later.
@@ -238,13 +238,13 @@ func (s *Scheduler) Open(yield func(*Node) bool) {
 
 // Waits reports whether the run does nothing but wait.
 func (s *Scheduler) Waits() bool {
-	return s.flow == states.FlowRunning && s.busy == 0 && s.waits > 0 && !s.asked && !s.postponed() && s.startAt >= len(s.wave) && len(s.fatal) == 0
+	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() && s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
 }
 
 // onlyWaited reports whether a run that was loaded did nothing but wait when it
 // was released. If so, it resumes as if it had not been released.
 func (s *Scheduler) onlyWaited() bool {
-	if s.flow != states.FlowRunning || s.readyN > 0 || s.pending != NothingPending {
+	if s.flow != states.FlowRunning || s.front.readyN > 0 || s.ending.pending != NothingPending {
 		return false
 	}
 	if s.root != nil && s.undoes() {
@@ -310,10 +310,10 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 	scope.listens = on
 	r := &s.rec[0]
 	if on {
-		s.waits++
+		s.flight.waits++
 		r.Ended = EndDeferred
 	} else {
-		s.waits--
+		s.flight.waits--
 		r.Ended = EndNone
 	}
 	s.keep(scope)

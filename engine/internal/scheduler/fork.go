@@ -14,7 +14,7 @@ func (s *Scheduler) fillFork(n *Node) {
 	for n.begun < g.Count && !n.decided && !n.Scope.stopping && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
 		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
 		n.begun++
-		s.alive++
+		s.growth.alive++
 		n.children = append(n.children, c)
 		s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
 		if s.flow == states.FlowRunning {

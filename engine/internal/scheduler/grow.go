@@ -52,13 +52,13 @@ func (s *Scheduler) matters(q *ask) bool {
 // release lets a scope's questions be asked that waited.
 func (s *Scheduler) release(scope *Scope) {
 	if len(scope.held) > 0 && scope.undoing == nil && !s.wantsMore(scope) {
-		s.asks = append(scope.held, s.asks...)
+		s.growth.asks = append(scope.held, s.growth.asks...)
 		scope.held = nil
 	}
 }
 
 func (s *Scheduler) wonder(scope *Scope, node *Node, cause flow.Cause) {
-	s.asks = append(s.asks, ask{scope: scope, node: node, cause: cause})
+	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: node, cause: cause})
 }
 
 // nextAsk puts the next question that still matters. It reports whether there
@@ -84,7 +84,7 @@ func (s *Scheduler) nextAsk() bool {
 			q.scope.held = append(q.scope.held, q)
 			continue
 		}
-		s.asking, s.asked = q, true
+		s.growth.asking, s.growth.asked = q, true
 		if q.undo {
 			s.emit(Command{Op: AskUndo, Atom: -1, Scope: q.scope, Detail: &Detail{Part: q.scope.part()}})
 			return true
@@ -95,7 +95,7 @@ func (s *Scheduler) nextAsk() bool {
 		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Detail: &Detail{Cause: &q.cause}})
 		return true
 	}
-	s.asks = nil
+	s.growth.asks = nil
 	return false
 }
 
@@ -160,15 +160,15 @@ func (s *Scheduler) dropAll(scope *Scope) {
 
 // grown does what a language answered.
 func (s *Scheduler) grown(g *flow.Growth) {
-	q := s.asking
-	s.asking = ask{}
+	q := s.growth.asking
+	s.growth.asking = ask{}
 	scope, node := q.scope, q.node
 	s.dropMessage(&q)
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
 	if q.cause.Kind == flow.Stopped { // the language has been told; it has no say
-		s.endScope(scope, &flow.End{Failure: s.pendingFailure})
+		s.endScope(scope, &flow.End{Failure: s.ending.pendingFailure})
 		return
 	}
 	if q.cause.Kind == flow.Undone || q.cause.Kind == flow.UndoFailed {
@@ -216,7 +216,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.beginUndoing(scope, g.Undo)
 	case g.End != nil:
 		if pending := pendingOf(g.End); pending != NothingPending && scope.Parent == nil {
-			s.pending = pending
+			s.ending.pending = pending
 			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
 		}
 		s.endScope(scope, g.End)
@@ -283,9 +283,9 @@ func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 		s.endScope(scope, impossible(path, "added two nodes of one name"))
 		return
 	}
-	s.serial++
-	s.alive++
-	n := &Node{Scope: scope, Path: path, Spec: spec, Kept: true, serial: s.serial, failedAt: -1}
+	s.growth.serial++
+	s.growth.alive++
+	n := &Node{Scope: scope, Path: path, Spec: spec, Kept: true, serial: s.growth.serial, failedAt: -1}
 	if scope.open == nil {
 		scope.open = map[string]*Node{}
 	}

@@ -35,19 +35,19 @@ type Saved struct {
 
 // Load takes up a run from what was persisted of it.
 func (s *Scheduler) Load(from *Saved) {
-	s.flow, s.undos, s.unwound, s.pending, s.pendingFailure = from.Flow, from.Undos, from.Unwound, from.PendingOutcome, from.PendingFailure
+	s.flow, s.stack.height, s.stack.unwound, s.ending.pending, s.ending.pendingFailure = from.Flow, from.Undos, from.Unwound, from.PendingOutcome, from.PendingFailure
 	memory, records := from.Memory, from.Records
 	if s.root != nil {
 		s.root.Memory = memory
 	} else {
-		s.revAll = string(memory) == string(revAllMemory)
+		s.failing.revAll = string(memory) == string(revAllMemory)
 	}
 	var grown []Loaded
 	for _, l := range records {
 		if a := s.plan.Index(l.Path); a >= 0 && l.Spec == nil && !l.Child {
 			s.rec[a] = l.Rec
 			if l.Rec.Failure != nil && l.Rec.State != states.TaskRetrying {
-				s.failed = append(s.failed, a)
+				s.failing.failed = append(s.failing.failed, a)
 			}
 			continue
 		}
@@ -55,17 +55,17 @@ func (s *Scheduler) Load(from *Saved) {
 			grown = append(grown, l)
 		}
 	}
-	slices.Sort(s.failed)
+	slices.Sort(s.failing.failed)
 	if s.root != nil && s.rec[0].State == states.TaskRunning {
 		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.rec[0], nil)
 		s.root.loadUndoing(&s.rec[0])
 		if s.rec[0].Awaits() {
 			s.root.listens = true
-			s.waits++
+			s.flight.waits++
 		}
 	}
 	if s.root != nil && s.flow == states.FlowSuspended && s.rec[0].State == states.TaskRevertFailure {
-		s.unwindEnd = atom.Park
+		s.stack.end = atom.Park
 	}
 	s.loadGrown(grown)
 	s.loadKept()
@@ -99,7 +99,7 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 			fork.begun = max(fork.begun, l.Index+1)
 			fork.take(c)
 			if !c.closed {
-				s.alive++
+				s.growth.alive++
 				c.weigh(s)
 			}
 			continue
@@ -108,13 +108,13 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 		if scope == nil {
 			continue
 		}
-		s.serial++
-		n := &Node{Scope: scope, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, Kept: true, serial: s.serial, failedAt: -1}
+		s.growth.serial++
+		n := &Node{Scope: scope, Path: l.Path, Spec: *l.Spec, Rec: l.Rec, Kept: true, serial: s.growth.serial, failedAt: -1}
 		if scope.open == nil {
 			scope.open = map[string]*Node{}
 		}
 		scope.open[l.Spec.Name] = n
-		s.alive++
+		s.growth.alive++
 		n.weigh(s)
 		if l.Spec.Kind == flow.Fork {
 			n.results = make([]atom.Value, l.Spec.Group.Count)

@@ -45,7 +45,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 	switch r := &n.Rec; {
 	case n.dropped():
 		s.stopNode(n)
-		s.asks = append(s.asks, ask{scope: n.Scope, left: true})
+		s.growth.asks = append(s.growth.asks, ask{scope: n.Scope, left: true})
 	case r.State == states.TaskPending:
 		s.startNode(n)
 	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
@@ -117,20 +117,20 @@ func (s *Scheduler) executeNode(n *Node) {
 		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
-	s.busy++
+	s.flight.busy++
 	n.executing = true
 	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
 }
 
 func (s *Scheduler) waitNode(n *Node) {
-	s.waits++
+	s.flight.waits++
 	n.waiting = true
 	s.emit(Command{Op: Wait, Atom: -1, Node: n, Detail: &Detail{Due: n.Rec.Due()}})
 }
 
 func (s *Scheduler) unwaitNode(n *Node) {
 	if n.waiting {
-		s.waits--
+		s.flight.waits--
 		n.waiting = false
 		s.emit(Command{Op: Unwait, Atom: -1, Node: n})
 	}
@@ -152,7 +152,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 		return
 	}
 	n.waiting = false
-	s.waits--
+	s.flight.waits--
 	if n.Rec.State == states.TaskReverting {
 		s.revertNode(n)
 		return
@@ -264,7 +264,7 @@ func (s *Scheduler) tryAgain(n *Node) {
 func (s *Scheduler) retire(n *Node) {
 	delete(n.Scope.open, n.Spec.Name)
 	if n.Kept {
-		s.alive--
+		s.growth.alive--
 	}
 	n.Kept = false
 	if n.Rec.Ended == EndFailure {
@@ -272,13 +272,13 @@ func (s *Scheduler) retire(n *Node) {
 	}
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
-		s.drops++
-		s.holes = nil
-		s.undos = 1 // the pivot itself, to be met when the rest is undone
+		s.stack.drops++
+		s.stack.holes = nil
+		s.stack.height = 1 // the pivot itself, to be met when the rest is undone
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	} else if n.Spec.Undo != nil && n.Rec.Attempt > 0 {
-		s.undos++
+		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}
 }

@@ -54,7 +54,7 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 			return errors.New("it must be said which atom to go back to")
 		}
 		for b, in := range s.rewindSet(a, o.Keep) {
-			if in && s.kept != nil && s.kept[b] {
+			if in && s.failing.kept != nil && s.failing.kept[b] {
 				return fmt.Errorf("atom %q is, or comes before, a point of no return that was passed", s.plan.Atoms[b].Name())
 			}
 		}
@@ -72,7 +72,7 @@ func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 		return fmt.Errorf("atom %q is %v; only a revert that failed can be tried again or skipped", o.Path, s.rec[a].State)
 	case !s.RevertFailed() && !s.undoes():
 		return errors.New("no revert of the run has failed")
-	case s.root != nil && s.undos == 0:
+	case s.root != nil && s.stack.height == 0:
 		return errors.New("nothing is left on the undo stack")
 	case s.root == nil && a < 0 && o.Kind == Skip:
 		return errors.New("it must be said which atom to skip")
@@ -92,13 +92,13 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if o.Path != "" && s.root == nil {
 		a = s.plan.Index(o.Path)
 	}
-	s.fatal, s.parked = nil, false
+	s.failing.fatal, s.ending.parked = nil, false
 	switch o.Kind {
 	case Stop:
-		s.commands = append(s.commands, o)
+		s.ending.commands = append(s.ending.commands, o)
 		s.endFromOutside(PendingCancelled, o.Why, o.Undo)
 	case Rewind:
-		s.commands = append(s.commands, o)
+		s.ending.commands = append(s.ending.commands, o)
 		if s.root != nil {
 			s.unwindTo(o)
 		} else {
@@ -112,22 +112,22 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 
 // finishCommands reports that the commands being applied are done.
 func (s *Scheduler) finishCommands() {
-	for _, o := range s.commands {
+	for _, o := range s.ending.commands {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
 	}
-	s.commands = nil
+	s.ending.commands = nil
 }
 
 // mendReverts goes on with undoing where it failed.
 func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 	if s.root != nil {
-		s.skipping, s.mending = o.Kind == Skip, o.Kind == RetryRevert
+		s.stack.skipping, s.stack.mending = o.Kind == Skip, o.Kind == RetryRevert
 	}
 	for i := range s.rec {
 		b, r := int32(i), &s.rec[i]
 		if r.State != states.TaskRevertFailure || a >= 0 && b != a {
 			if r.State == states.TaskRevertFailure && s.parks(b) {
-				s.parked = true
+				s.ending.parked = true
 			}
 			continue
 		}
@@ -137,7 +137,7 @@ func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 		}
 		r.setRare(func(x *Rare) { x.RevertAttempt, x.RevertFailure = 0, nil })
 		s.set(b, r.State, states.IntendRevert)
-		s.redo = append(s.redo, b)
+		s.front.redo = append(s.front.redo, b)
 	}
 	s.push(op{choose, -1})
 }

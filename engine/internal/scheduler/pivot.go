@@ -9,24 +9,24 @@ func (s *Scheduler) passed(a int32) {
 	if !s.plan.Atoms[a].IsPivot() {
 		return
 	}
-	if s.kept == nil {
-		s.kept = make([]bool, len(s.rec))
+	if s.failing.kept == nil {
+		s.failing.kept = make([]bool, len(s.rec))
 	}
-	s.kept[a] = true
+	s.failing.kept[a] = true
 	walk(s.plan.Pred, func(n int32) bool {
 		if b := s.plan.Nodes[n].Atom; b >= 0 {
-			s.kept[b] = true
+			s.failing.kept[b] = true
 		}
 		return true
 	}, s.plan.Atoms[a].Node)
 }
 
 // keeps reports whether an atom is kept from being undone.
-func (s *Scheduler) keeps(a int32) bool { return s.kept != nil && s.kept[a] }
+func (s *Scheduler) keeps(a int32) bool { return s.failing.kept != nil && s.failing.kept[a] }
 
 // Kept reports whether something that was done is not undone with the rest:
 // because a point of no return was passed, or it was to stay.
-func (s *Scheduler) Kept() bool { return s.kept != nil || s.leftOnStack() }
+func (s *Scheduler) Kept() bool { return s.failing.kept != nil || s.leftOnStack() }
 
 // loadKept derives what is kept from the records.
 func (s *Scheduler) loadKept() {

@@ -33,7 +33,7 @@ func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 
 // waitFor waits until an atom's due time has come.
 func (s *Scheduler) waitFor(a int32) {
-	s.waits++
+	s.flight.waits++
 	s.emit(Command{Op: Wait, Atom: a, Detail: &Detail{Due: s.rec[a].Due()}})
 }
 
@@ -55,24 +55,24 @@ func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now tim
 func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	policy := s.plan.Atoms[a].RevertPolicy()
-	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.halted {
+	if s.root == nil && r.revertAgainLater(&policy, f, s.now, s.random) && !s.ending.halted {
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 		s.waitFor(a)
 		return
 	}
 	if s.root != nil {
 		r.setRare(func(x *Rare) { x.RevertFailure, x.RevertResult = f, nil })
-		policy.Then = s.unwindEnd
+		policy.Then = s.stack.end
 	}
 	switch policy.Then {
 	case atom.GoOnUndoing: // as far as those before it are concerned it is over and done with
 		s.set(a, states.TaskRevertFailure, states.IntendIgnore)
 	case atom.Park:
-		s.parked = true
+		s.ending.parked = true
 		s.set(a, states.TaskRevertFailure, r.Intention)
 	default:
 		s.set(a, states.TaskRevertFailure, r.Intention)
-		s.fatal = append(s.fatal, f)
+		s.failing.fatal = append(s.failing.fatal, f)
 	}
 }
 
@@ -84,7 +84,7 @@ func (r *Record) givenUp() bool {
 // parks reports whether an atom whose revert failed waits for a human.
 func (s *Scheduler) parks(a int32) bool {
 	if s.root != nil {
-		return s.unwindEnd == atom.Park
+		return s.stack.end == atom.Park
 	}
 	return s.rec[a].Intention != states.IntendIgnore && s.plan.Atoms[a].RevertPolicy().Then == atom.Park
 }

@@ -23,18 +23,18 @@ const (
 	unwind                // ask for the next entry of the undo stack
 )
 
-func (s *Scheduler) push(o op) { s.ops = append(s.ops, o) }
+func (s *Scheduler) push(o op) { s.failing.ops = append(s.failing.ops, o) }
 
 // runOps does what is left, until there is nothing or something must be asked.
 func (s *Scheduler) runOps() {
-	for !s.asked {
-		if s.opAt == len(s.ops) {
-			s.ops, s.opAt = s.ops[:0], 0
+	for !s.growth.asked {
+		if s.failing.opAt == len(s.failing.ops) {
+			s.failing.ops, s.failing.opAt = s.failing.ops[:0], 0
 			if s.cancelMore() {
 				s.emit(Command{Op: More, Atom: -1})
 				return
 			}
-			if s.opAt < len(s.ops) {
+			if s.failing.opAt < len(s.failing.ops) {
 				continue
 			}
 			if !s.nextAsk() {
@@ -42,12 +42,12 @@ func (s *Scheduler) runOps() {
 			}
 			continue
 		}
-		o := s.ops[s.opAt]
-		s.opAt++
+		o := s.failing.ops[s.failing.opAt]
+		s.failing.opAt++
 		switch o.kind {
 		case resolve:
-			if s.rec[o.atom].State == states.TaskFailure && s.rewinding == nil && (s.root != nil || !s.isEnding()) {
-				s.resolving = resolution{failed: o.atom, at: o.atom, failure: s.rec[o.atom].Failure}
+			if s.rec[o.atom].State == states.TaskFailure && s.failing.rewinding == nil && (s.root != nil || !s.isEnding()) {
+				s.failing.resolving = resolution{failed: o.atom, at: o.atom, failure: s.rec[o.atom].Failure}
 				s.askUp()
 			}
 		case renew:
@@ -72,7 +72,7 @@ type resolution struct {
 // askUp charges the failure to the next retry outward and asks it; with none
 // left the resolution ends.
 func (s *Scheduler) askUp() {
-	res := &s.resolving
+	res := &s.failing.resolving
 	r := s.plan.Atoms[res.at].Retry
 	for r >= 0 && (s.rec[r].State == states.TaskIgnore || s.keeps(r)) { // one that was left out, or cannot go back, is as good as none
 		r = s.plan.Atoms[r].Retry
@@ -99,13 +99,13 @@ func (s *Scheduler) askUp() {
 	res.at = r
 	in, missing := s.bind(r, s.plan.Atoms[r].Args())
 	s.emit(Command{Op: AskRetry, Atom: r, Values: in, Missing: missing, Detail: &Detail{Tries: h}})
-	s.asked = true
+	s.growth.asked = true
 }
 
 func (s *Scheduler) answered(ev Event) {
-	res := &s.resolving
+	res := &s.failing.resolving
 	if ev.Failure != nil {
-		s.fatal = append(s.fatal, ev.Failure)
+		s.failing.fatal = append(s.failing.fatal, ev.Failure)
 		return
 	}
 	if ev.Decision.Verdict == atom.VerdictRevert {
@@ -120,7 +120,7 @@ func (s *Scheduler) answered(ev Event) {
 
 // settle gives atoms the intentions that follow from the last answer.
 func (s *Scheduler) settle(d atom.Decision, by int32) {
-	res := &s.resolving
+	res := &s.failing.resolving
 	switch v := d.Verdict; {
 	case v == atom.VerdictRetry:
 		if r := &s.rec[by]; r.Intention != states.IntendRevert {
@@ -161,7 +161,7 @@ func (s *Scheduler) toRevert(a int32) {
 func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 	var atoms []int32
 	walk(s.plan.Succ, func(v int32) bool {
-		if s.nodes[v].flags&untouched != 0 {
+		if s.front.nodes[v].flags&untouched != 0 {
 			return false
 		}
 		if a := s.plan.Nodes[v].Atom; a >= 0 {
@@ -178,14 +178,14 @@ func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 func (s *Scheduler) revertAll() {
 	var atoms []int32
 	for n := range s.plan.Nodes {
-		if a := s.plan.Nodes[n].Atom; a >= 0 && s.nodes[n].flags&untouched == 0 {
+		if a := s.plan.Nodes[n].Atom; a >= 0 && s.front.nodes[n].flags&untouched == 0 {
 			atoms = append(atoms, a)
 		}
 	}
-	if !s.revAll {
-		s.revAll = true
+	if !s.failing.revAll {
+		s.failing.revAll = true
 		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: revAllMemory}})
-		for _, list := range [][]int32{s.newReady[s.chooseAt:], s.next} {
+		for _, list := range [][]int32{s.front.newReady[s.front.chooseAt:], s.front.next} {
 			for _, a := range list {
 				s.touch(a)
 			}
@@ -205,10 +205,10 @@ var revAllMemory = atom.MustEncode(map[string]bool{"revert_all": true})
 // because nothing has touched the atom yet.
 func (s *Scheduler) Intention(a int32) states.Intention {
 	r := &s.rec[a]
-	if s.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
+	if s.front.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
 		return r.Intention
 	}
-	if s.revAll || s.retryBefore(s.plan.Atoms[a].Node) {
+	if s.failing.revAll || s.retryBefore(s.plan.Atoms[a].Node) {
 		return states.IntendRevert
 	}
 	return r.Intention

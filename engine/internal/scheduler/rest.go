@@ -9,7 +9,7 @@ import (
 
 // idle starts what is ready, or brings the run to rest.
 func (s *Scheduler) idle() {
-	if s.asked || s.startAt < len(s.wave) {
+	if s.growth.asked || s.front.startAt < len(s.front.wave) {
 		return
 	}
 	if s.postponed() {
@@ -17,30 +17,30 @@ func (s *Scheduler) idle() {
 			return
 		}
 	}
-	if s.flow == states.FlowRunning && len(s.fatal) == 0 && !s.halted && !s.parked {
+	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.ending.halted && !s.ending.parked {
 		s.gather()
-		if len(s.wave) > 0 {
+		if len(s.front.wave) > 0 {
 			s.startWave()
 			s.runOps()
 			return
 		}
 	}
-	if s.busy > 0 || s.reverting > 0 && s.flow == states.FlowRunning && !s.halted {
+	if s.flight.busy > 0 || s.flight.reverting > 0 && s.flow == states.FlowRunning && !s.ending.halted {
 		return
 	}
 	switch {
-	case len(s.fatal) > 0 || s.halted:
+	case len(s.failing.fatal) > 0 || s.ending.halted:
 		s.rest(states.FlowFailure)
-	case s.parked:
+	case s.ending.parked:
 		s.rest(states.FlowSuspended)
-	case s.flow == states.FlowRunning && s.rewinding != nil && s.rewound():
-	case s.flow == states.FlowRunning && s.waits > 0:
+	case s.flow == states.FlowRunning && s.failing.rewinding != nil && s.rewound():
+	case s.flow == states.FlowRunning && s.flight.waits > 0:
 	case s.flow == states.FlowRunning && s.unfinished():
-		s.fatal = append(s.fatal, &atom.Failure{Code: "Ebb.Stuck", Message: "nothing is left that could go on; this is a defect of Ebb"})
+		s.failing.fatal = append(s.failing.fatal, &atom.Failure{Code: "Ebb.Stuck", Message: "nothing is left that could go on; this is a defect of Ebb"})
 		s.rest(states.FlowFailure)
-	case s.readyN > 0 || s.flow == states.FlowSuspending && s.unfinished():
+	case s.front.readyN > 0 || s.flow == states.FlowSuspending && s.unfinished():
 		s.rest(states.FlowSuspended)
-	case s.okN == len(s.rec):
+	case s.front.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
 	case s.RevertFailed() || s.Kept() || !s.undoable():
 		s.rest(states.FlowFailure)
@@ -60,7 +60,7 @@ func (s *Scheduler) unfinished() bool {
 // that failed is a FAILURE, and there was nothing to undo.
 func (s *Scheduler) undoable() bool {
 	if s.root != nil {
-		return s.unwound
+		return s.stack.unwound
 	}
 	for i := range s.rec {
 		if st := s.rec[i].State; st != states.TaskPending && st != states.TaskIgnore && s.plan.Atoms[i].Reverts() {
@@ -76,7 +76,7 @@ func (s *Scheduler) leave() {
 	for i := range s.rec {
 		a, r := int32(i), &s.rec[i]
 		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil // or has just waited
-		if !s.halted && (s.root != nil || !waits) {
+		if !s.ending.halted && (s.root != nil || !waits) {
 			continue
 		}
 		switch r.State {
@@ -100,18 +100,18 @@ func (s *Scheduler) rest(to states.Flow) {
 	if s.flow.Ended() {
 		s.finishCommands()
 	}
-	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.pending, Detail: &Detail{Failures: s.fatal}}
+	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.ending.pending, Detail: &Detail{Failures: s.failing.fatal}}
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if s.pendingFailure != nil {
-		c.Failures = append([]*atom.Failure{s.pendingFailure}, c.Failures...)
+	if s.ending.pendingFailure != nil {
+		c.Failures = append([]*atom.Failure{s.ending.pendingFailure}, c.Failures...)
 	}
 	switch {
 	case len(c.Failures) > 0 || to == states.FlowSuccess:
 	case to != states.FlowSuspended:
 		c.Failures = s.AllFailures()
-	case s.parked: // what somebody is to decide about comes first
+	case s.ending.parked: // what somebody is to decide about comes first
 		c.Failures = append(s.revertFailures(), s.Failures()...)
 	}
 	s.emit(c)

@@ -54,21 +54,21 @@ func (s *Scheduler) fired(ev Event) {
 		s.overdue()
 	case s.rec[ev.Atom].Due().IsZero():
 	case s.rec[ev.Atom].State == states.TaskRetrying:
-		s.waits--
+		s.flight.waits--
 		s.rec[ev.Atom].clearDue()
 		s.touch(ev.Atom)
 		s.push(op{choose, -1})
 	case s.rec[ev.Atom].State == states.TaskReverting:
-		s.waits--
+		s.flight.waits--
 		s.rec[ev.Atom].clearDue()
-		s.redo = append(s.redo, ev.Atom)
+		s.front.redo = append(s.front.redo, ev.Atom)
 	}
 }
 
 // unwait gives up the wait for another try of what is to be reverted instead.
 func (s *Scheduler) unwait(a int32) {
 	if r := &s.rec[a]; !r.Due().IsZero() {
-		s.waits--
+		s.flight.waits--
 		r.clearDue()
 		s.emit(Command{Op: Unwait, Atom: a})
 	}

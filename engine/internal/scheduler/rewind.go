@@ -39,22 +39,22 @@ func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
 // rewindTo begins to undo what rewindSet says. The rest is to stay as it is.
 func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	set := s.rewindSet(a, o.Keep)
-	s.rewinding = &rewind{hold: o.Hold}
-	s.halted = false
+	s.failing.rewinding = &rewind{hold: o.Hold}
+	s.ending.halted = false
 	if s.isEnding() { // it had ended so; now it goes on
-		s.pending, s.pendingFailure = NothingPending, nil
+		s.ending.pending, s.ending.pendingFailure = NothingPending, nil
 		s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
 	}
 	s.forgetRevertAll()
 	for i, in := range set {
 		b, r := int32(i), &s.rec[i]
 		switch {
-		case in && s.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
+		case in && s.front.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
 			if r.State == states.TaskRunning {
 				s.emit(Command{Op: Cancel, Atom: b})
 			}
 			if r.State == states.TaskRevertFailure {
-				s.redo = append(s.redo, b)
+				s.front.redo = append(s.front.redo, b)
 			}
 			s.set(b, r.State, states.IntendRevert)
 			s.void(b)
@@ -82,8 +82,8 @@ func (s *Scheduler) rewound() bool {
 			s.resetAtom(a)
 		}
 	}
-	hold := s.rewinding.hold
-	s.rewinding = nil
+	hold := s.failing.rewinding.hold
+	s.failing.rewinding = nil
 	s.finishCommands()
 	if hold {
 		s.rest(states.FlowSuspended)
@@ -96,10 +96,10 @@ func (s *Scheduler) rewound() bool {
 
 // forgetRevertAll lets untouched atoms be what they are again.
 func (s *Scheduler) forgetRevertAll() {
-	if !s.revAll {
+	if !s.failing.revAll {
 		return
 	}
-	s.revAll = false
+	s.failing.revAll = false
 	s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{}})
 	for i := range s.rec {
 		s.touch(int32(i))

@@ -11,69 +11,100 @@ import (
 
 // A Scheduler holds the state of one run. It is not safe for concurrent use.
 type Scheduler struct {
-	plan *flow.Plan
-	flow states.Flow
-	rec  []Record
-	now  time.Time
+	plan   *flow.Plan
+	flow   states.Flow
+	rec    []Record
+	root   *Scope // of a growing flow; nil otherwise
+	input  map[string]atom.Value
+	whole  atom.Value
+	now    time.Time
+	random float64
+	out    []Command
 
-	nodes          []counters
-	ready          []bool
-	selected       []bool
-	readyN         int            // ready atoms
-	okN            int            // atoms in SUCCESS or IGNORE
-	busy           int            // Execute and Revert commands without their Completed
-	waits          int            // Wait commands without their Fired
-	reverting      int            // reverts that somebody else ends; they are among the waits
-	undone         map[int32]bool // those of them that are of atoms of the plan
-	newReady       []int32        // from chooseAt on: ready, deciders not asked yet
-	chooseAt       int
-	next           []int32 // ready and selected
-	redo           []int32 // found running when the run was loaded
-	wave           []int32 // from startAt on: being started
-	startAt        int
-	revAll         bool // everything untouched is to be reverted
+	front   front
+	flight  flight
+	failing failing
+	ending  ending
+	growth  growth
+	cancels cancels
+	stack   stack
+}
+
+// A front is what of a plan can begin.
+type front struct {
+	nodes    []counters
+	ready    []bool
+	selected []bool
+	readyN   int     // ready atoms
+	okN      int     // atoms in SUCCESS or IGNORE
+	newReady []int32 // from chooseAt on: ready, deciders not asked yet
+	chooseAt int
+	next     []int32 // ready and selected
+	redo     []int32 // found running when the run was loaded
+	wave     []int32 // from startAt on: being started
+	startAt  int
+	work     []int32 // scratch of changed
+}
+
+// A flight is what was begun and has not ended.
+type flight struct {
+	busy      int            // Execute and Revert commands without their Completed
+	waits     int            // Wait commands without their Fired
+	reverting int            // reverts that somebody else ends; they are among the waits
+	undone    map[int32]bool // those of them that are of atoms of the plan
+}
+
+// Failing is what the failures of a plan lead to.
+type failing struct {
+	revAll    bool // everything untouched is to be reverted
+	rewinding *rewind
+	kept      []bool // per atom: a pivot that succeeded, or before one; nil while there is none
+	fatal     []*atom.Failure
+	failed    []int32 // atoms that hold a failure, ascending
+	failures  []*atom.Failure
+	ops       []op
+	opAt      int
+	resolving resolution
+	deciding  int32
+}
+
+// Ending is what is to become of the run because of something outside it.
+type ending struct {
 	halted         bool // nothing is started any more, and nothing is undone
 	parked         bool // a revert failed, and a human is to decide
-	rewinding      *rewind
 	pending        PendingOutcome
 	pendingFailure *atom.Failure      // why the run is ended from outside
-	kept           []bool             // per atom: a pivot that succeeded, or before one; nil while there is none
 	commands       []*OperatorCommand // being followed
-	random         float64
-	fatal          []*atom.Failure
-	failed         []int32 // atoms that hold a failure, ascending
-	failures       []*atom.Failure
-	ops            []op
-	opAt           int
-	asked          bool // an ask is out
-	resolving      resolution
-	deciding       int32
-	work           []int32 // scratch of changed
+}
 
-	input map[string]atom.Value
-	whole atom.Value
+// Growth is how far a growing flow is with its questions.
+type growth struct {
+	asks   []ask
+	back   ask // the question that was taken back, which goes before asks; no scope: there is none
+	asking ask
+	asked  bool  // an ask is out
+	serial int64 // of nodes, in the order they were made
+	alive  int64 // nodes and child flows that are open
+	held   int64 // bytes of their values
+}
 
-	root      *Scope // of a growing flow; nil otherwise
-	asks      []ask
-	back      ask // the question that was taken back, which goes before asks; no scope: there is none
-	asking    ask
-	serial    int64           // of nodes, in the order they were made
-	alive     int64           // nodes and child flows that are open
-	held      int64           // bytes of their values
-	undos     int64           // height of the undo stack
-	drops     int             // how often the undo stack was dropped
-	holes     map[int64]*Node // entries of the undo stack that are undone, and have others above them, by height
-	unwound   bool            // something was, or is to be, undone
-	mending   bool            // what could not be undone for a flow is to be tried again
-	skipping  bool            // the topmost entry of the undo stack counts as undone
-	downTo    string          // path of the topmost entry of the undo stack that is to stay
-	unwindEnd atom.RevertEnd  // what follows from the last revert that failed
-
-	cancels  []cancelling // what is still to be cancelled
+// Cancels are what is still to be cancelled, a part at a time.
+type cancels struct {
+	left     []cancelling // what is still to be cancelled
 	quota    int          // how much of it this Step may cancel
 	partSize int
+}
 
-	out []Command
+// A stack is what is known of the undo stack.
+type stack struct {
+	height   int64           // height of the undo stack
+	drops    int             // how often the undo stack was dropped
+	holes    map[int64]*Node // entries of the undo stack that are undone, and have others above them, by height
+	unwound  bool            // something was, or is to be, undone
+	mending  bool            // what could not be undone for a flow is to be tried again
+	skipping bool            // the topmost entry of the undo stack counts as undone
+	downTo   string          // path of the topmost entry of the undo stack that is to stay
+	end      atom.RevertEnd  // what follows from the last revert that failed
 }
 
 // New returns the scheduler of a run whose records are all zero. input are the
@@ -81,13 +112,13 @@ type Scheduler struct {
 func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Scheduler {
 	s := &Scheduler{
 		plan: plan, input: input, whole: whole,
-		rec:      make([]Record, len(plan.Atoms)),
-		nodes:    make([]counters, len(plan.Nodes)),
-		ready:    make([]bool, len(plan.Atoms)),
-		work:     make([]int32, 0, 16),
-		selected: make([]bool, len(plan.Atoms)),
-		deciding: -1,
-		partSize: partSize,
+		rec: make([]Record, len(plan.Atoms)),
+		front: front{
+			nodes: make([]counters, len(plan.Nodes)), ready: make([]bool, len(plan.Atoms)), selected: make([]bool, len(plan.Atoms)),
+			work: make([]int32, 0, 16),
+		},
+		failing: failing{deciding: -1},
+		cancels: cancels{partSize: partSize},
 	}
 	if len(plan.Atoms) == 1 && plan.Atoms[0].Language != nil {
 		s.root = &Scope{Index: -1}
@@ -103,10 +134,10 @@ func (s *Scheduler) Flow() states.Flow { return s.flow }
 func (s *Scheduler) Record(i int32) *Record { return &s.rec[i] }
 
 // Busy returns how many Execute and Revert commands have not been answered.
-func (s *Scheduler) Busy() int { return s.busy }
+func (s *Scheduler) Busy() int { return s.flight.busy }
 
 // Undos returns the height of the undo stack.
-func (s *Scheduler) Undos() int64 { return s.undos }
+func (s *Scheduler) Undos() int64 { return s.stack.height }
 
 // Step takes one event and returns what is to be done about it. The returned
 // commands are valid until the next call.
@@ -115,7 +146,7 @@ func (s *Scheduler) Step(ev Event) []Command {
 		return s.suspend()
 	}
 	s.renewOut()
-	s.now, s.random, s.quota = ev.Now, ev.Random, s.partSize
+	s.now, s.random, s.cancels.quota = ev.Now, ev.Random, s.cancels.partSize
 	switch ev.Kind {
 	case Begin:
 		s.begin(&ev)
@@ -124,18 +155,18 @@ func (s *Scheduler) Step(ev Event) []Command {
 	case Completed:
 		s.completed(ev)
 	case Answered:
-		s.asked = false
+		s.growth.asked = false
 		s.answered(ev)
 	case Voted:
-		s.asked = false
+		s.growth.asked = false
 		s.voted(ev)
 	case Grown:
-		s.asked = false
+		s.growth.asked = false
 		s.grown(ev.Growth)
 	case Unwound:
-		s.asked = false
-		if q := s.asking; q.undo {
-			s.asking = ask{}
+		s.growth.asked = false
+		if q := s.growth.asking; q.undo {
+			s.growth.asking = ask{}
 			s.undoEntry(q.scope, ev.Node, ev.N)
 		} else {
 			s.unwoundNode(ev.Node)
@@ -191,8 +222,8 @@ func (s *Scheduler) renewOut() {
 // Rest frees what only deciding needs. The driver calls it when there is nothing
 // more to decide and the records must be kept.
 func (s *Scheduler) Rest() {
-	s.out, s.ops, s.newReady, s.next, s.wave, s.work = nil, nil, nil, nil, nil, nil
-	s.opAt, s.chooseAt, s.startAt = 0, 0, 0
+	s.out, s.failing.ops, s.front.newReady, s.front.next, s.front.wave, s.front.work = nil, nil, nil, nil, nil, nil
+	s.failing.opAt, s.front.chooseAt, s.front.startAt = 0, 0, 0
 }
 
 func (s *Scheduler) emit(c Command) {
@@ -238,7 +269,7 @@ func (s *Scheduler) set(a int32, state states.Task, intention states.Intention) 
 	}
 	if from != state {
 		s.check(a, from, state)
-		s.okN += ok(state) - ok(from)
+		s.front.okN += ok(state) - ok(from)
 	}
 	r.State, r.Intention = state, intention
 	if from == state {

@@ -122,7 +122,7 @@ func (s *Scheduler) stopNode(n *Node) {
 	switch {
 	case n.executing && n.Scope.abandoned():
 		n.executing = false
-		s.busy--
+		s.flight.busy--
 		s.emit(Command{Op: Cancel, Atom: -1, Node: n, Abandoned: true})
 		s.cancelled(n)
 	case n.executing:
@@ -178,7 +178,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		return
 	}
 	if scope.outside != flow.Begin && scope.ending == nil {
-		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.pendingFailure}
+		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.ending.pendingFailure}
 		if scope.outside == flow.Overdue {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false
@@ -194,7 +194,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	}
 	fork := scope.Parent
 	fork.lose(scope)
-	s.alive--
+	s.growth.alive--
 	switch end := scope.ending; {
 	case end == nil:
 		s.setScope(scope, states.TaskCancelled)
@@ -229,6 +229,6 @@ func (n *Node) lose(child *Scope) {
 
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
-	s.busy++ // completed counts it down
+	s.flight.busy++ // completed counts it down
 	s.completed(Event{Atom: 0, Result: end.Value, Failure: end.Failure})
 }

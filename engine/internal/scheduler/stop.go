@@ -31,7 +31,7 @@ func pendingOf(end *flow.End) PendingOutcome {
 
 // isEnding reports whether the run is being ended from outside. If so, a failure is
 // neither retried nor asked about, because it decides nothing any more.
-func (s *Scheduler) isEnding() bool { return s.pending != NothingPending }
+func (s *Scheduler) isEnding() bool { return s.ending.pending != NothingPending }
 
 // IsEnding reports the same.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
@@ -40,9 +40,9 @@ func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 // With undo it undoes all that was done, otherwise that stays as it is. A second call
 // changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
-	s.pending, s.pendingFailure = pending, why
+	s.ending.pending, s.ending.pendingFailure = pending, why
 	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
-	s.rewinding, s.parked, s.halted, s.fatal = nil, false, !undo, nil
+	s.failing.rewinding, s.ending.parked, s.ending.halted, s.failing.fatal = nil, false, !undo, nil
 	switch {
 	case s.root != nil && s.rec[0].State == states.TaskRunning:
 		s.stopRoot(flow.Stopped)
@@ -50,7 +50,7 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 		s.interruptAll()
 		s.revertAll()
 		if s.leftOnStack() {
-			s.redo = append(s.redo, 0)
+			s.front.redo = append(s.front.redo, 0)
 		}
 	default:
 		s.interruptAll()
@@ -72,7 +72,7 @@ func (s *Scheduler) interruptAll() {
 // exceeded fails a run that has reached a limit, and undoes what it did. It may be
 // in place of an answer of a language, which then has no say any more.
 func (s *Scheduler) exceeded(f *atom.Failure) {
-	s.asked, s.asking = false, ask{}
+	s.growth.asked, s.growth.asking = false, ask{}
 	s.endFromOutside(PendingFailed, f, true)
 }
 
@@ -80,7 +80,7 @@ func (s *Scheduler) exceeded(f *atom.Failure) {
 // language of a growing flow says itself what that means.
 func (s *Scheduler) overdue() {
 	switch {
-	case s.isEnding(), s.revAll:
+	case s.isEnding(), s.failing.revAll:
 	case s.root != nil:
 		s.stopRoot(flow.Overdue)
 	default:
@@ -98,7 +98,7 @@ func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	s.listen(s.root, false)
 	if !s.root.begun { // there is nobody to be told yet
 		s.forgetAsks()
-		s.endScope(s.root, &flow.End{Failure: s.pendingFailure})
+		s.endScope(s.root, &flow.End{Failure: s.ending.pendingFailure})
 		return
 	}
 	s.stop(s.root)

@@ -140,7 +140,7 @@ func (s *Scheduler) undoNext(scope *Scope) {
 		}
 	}
 	u.asked = true
-	s.asks = append(s.asks, ask{scope: scope, undo: true})
+	s.growth.asks = append(s.growth.asks, ask{scope: scope, undo: true})
 }
 
 // undoEntry takes the entry that was asked for, if there was one left, and
@@ -151,7 +151,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		return
 	}
 	u.asked = false
-	if s.flow != states.FlowRunning || len(s.fatal) > 0 || s.halted || s.parked || scope.stopping {
+	if s.flow != states.FlowRunning || len(s.failing.fatal) > 0 || s.ending.halted || s.ending.parked || scope.stopping {
 		return // it is taken up when the run goes on
 	}
 	if n == nil || n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
@@ -162,23 +162,23 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		s.wonder(scope, nil, cause)
 		return
 	}
-	u.at, n.Scope, n.onStack, n.drops = at, scope, at, s.drops
+	u.at, n.Scope, n.onStack, n.drops = at, scope, at, s.stack.drops
 	switch {
 	case n.Rec.State == states.TaskReverted, n.Rec.givenUp():
 		s.undoNext(scope)
-	case s.skipping && n.Rec.State == states.TaskRevertFailure:
-		s.skipping = false
+	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
+		s.stack.skipping = false
 		s.offStack(n)
 		s.setNode(n, states.TaskReverted)
 		s.undoNext(scope)
-	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.mending:
-		s.parked = true // still
+	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.stack.mending:
+		s.ending.parked = true // still
 	case n.Rec.State == states.TaskReverting && n.Rec.Due().After(s.now): // between two attempts
 		u.node = n
 		s.waitNode(n)
 	default:
 		u.node = n
-		s.unwound, s.mending = true, false
+		s.stack.unwound, s.stack.mending = true, false
 		s.beginRevert(n)
 	}
 }
@@ -195,7 +195,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		return
 	}
 	policy := n.Spec.Undo.Policy
-	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.halted {
+	if n.Rec.revertAgainLater(&policy, ev.Failure, s.now, s.random) && !s.ending.halted {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		if scope.stopping {
 			u.node = nil
@@ -219,7 +219,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		s.setNode(n, states.TaskRevertFailure)
 		s.goOnUndoing(scope)
 	case policy.Then == atom.Park:
-		s.parked = true
+		s.ending.parked = true
 		s.setNode(n, states.TaskRevertFailure)
 	default:
 		s.setNode(n, states.TaskRevertFailure)
@@ -255,18 +255,18 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 // those above it are gone.
 func (s *Scheduler) offStack(n *Node) {
 	switch {
-	case n.drops != s.drops: // the stack was dropped meanwhile
+	case n.drops != s.stack.drops: // the stack was dropped meanwhile
 		return
-	case n.onStack < s.undos:
-		if s.holes == nil {
-			s.holes = map[int64]*Node{}
+	case n.onStack < s.stack.height:
+		if s.stack.holes == nil {
+			s.stack.holes = map[int64]*Node{}
 		}
-		s.holes[n.onStack] = n
+		s.stack.holes[n.onStack] = n
 		return
 	}
 	s.popUndo(n)
-	for hole := s.holes[s.undos]; hole != nil; hole = s.holes[s.undos] {
-		delete(s.holes, s.undos)
+	for hole := s.stack.holes[s.stack.height]; hole != nil; hole = s.stack.holes[s.stack.height] {
+		delete(s.stack.holes, s.stack.height)
 		s.popUndo(hole)
 	}
 }

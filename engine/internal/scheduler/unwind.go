@@ -9,30 +9,30 @@ import (
 
 // beginUnwinding undoes what a growing flow did, from the top of its stack.
 func (s *Scheduler) beginUnwinding() {
-	s.unwound, s.holes = s.unwound || s.undos > 0, nil
+	s.stack.unwound, s.stack.holes = s.stack.unwound || s.stack.height > 0, nil
 	s.unwindNext()
 }
 
 func (s *Scheduler) unwindNext() {
-	if s.undos == 0 {
+	if s.stack.height == 0 {
 		s.endUnwinding()
 		return
 	}
-	if s.flow == states.FlowRunning && len(s.fatal) == 0 && !s.halted && !s.parked {
-		s.asked = true
+	if s.flow == states.FlowRunning && len(s.failing.fatal) == 0 && !s.ending.halted && !s.ending.parked {
+		s.growth.asked = true
 		s.emit(Command{Op: AskUndo, Atom: -1, Detail: &Detail{}})
 	}
 }
 
 // leftOnStack reports whether the growing flow was undone, but not all of it.
 func (s *Scheduler) leftOnStack() bool {
-	return s.root != nil && s.rec[0].State == states.TaskReverted && s.undos > 0
+	return s.root != nil && s.rec[0].State == states.TaskReverted && s.stack.height > 0
 }
 
 // endUnwinding ends the revert of the atom that stands for the growing flow. It
 // has failed if any revert on the way has, and was gone on after.
 func (s *Scheduler) endUnwinding() {
-	s.busy++ // completed counts it down
+	s.flight.busy++ // completed counts it down
 	s.completed(Event{Atom: 0, Revert: true, Result: atom.Null, Failure: s.rec[0].RevertFailure()})
 }
 
@@ -40,12 +40,12 @@ func (s *Scheduler) endUnwinding() {
 func (s *Scheduler) unwoundNode(n *Node) {
 	switch {
 	case n == nil: // the store has less than was counted: there is no more to undo
-		s.undos = 0
+		s.stack.height = 0
 		s.unwindNext()
-	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.downTo:
+	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.stack.downTo:
 		s.endUnwinding()
-	case s.skipping && n.Rec.State == states.TaskRevertFailure:
-		s.skipping = false
+	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
+		s.stack.skipping = false
 		s.popUndo(n)
 		s.setNode(n, states.TaskReverted)
 		s.unwindNext()
@@ -83,7 +83,7 @@ func (s *Scheduler) revertNode(n *Node) {
 		s.setNode(n, states.TaskReverting)
 	}
 	n.executing = true
-	s.busy++
+	s.flight.busy++
 	s.emit(Command{
 		Op: Revert, Atom: -1, Node: n, Rec: n.Rec,
 		Values: atom.Single(n.Spec.Input), Detail: &Detail{Outcome: n.Rec.outcome(s.Failures())},
@@ -108,18 +108,18 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 
 // popUndo comes before the state, so that it is kept together with it.
 func (s *Scheduler) popUndo(n *Node) {
-	s.undos--
+	s.stack.height--
 	s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
 }
 
 func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 	policy := n.Spec.Undo.Policy
-	if n.Rec.revertAgainLater(&policy, f, s.now, s.random) && !s.halted {
+	if n.Rec.revertAgainLater(&policy, f, s.now, s.random) && !s.ending.halted {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		s.waitNode(n)
 		return
 	}
-	s.unwindEnd = policy.Then
+	s.stack.end = policy.Then
 	if policy.Then == atom.GoOnUndoing {
 		s.giveUp(n, f)
 		s.setNode(n, states.TaskRevertFailure)
@@ -127,7 +127,7 @@ func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 		return
 	}
 	s.setNode(n, states.TaskRevertFailure)
-	s.busy++ // completed counts it down
+	s.flight.busy++ // completed counts it down
 	s.completed(Event{Atom: 0, Revert: true, Failure: f})
 }
 
@@ -152,6 +152,6 @@ func (s *Scheduler) refuseUnwinding(o *OperatorCommand) error {
 
 // unwindTo undoes a growing flow as far as an entry of its stack, and ends it.
 func (s *Scheduler) unwindTo(o *OperatorCommand) {
-	s.downTo = o.Path
+	s.stack.downTo = o.Path
 	s.endFromOutside(PendingCancelled, o.Why, true)
 }

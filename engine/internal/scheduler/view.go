@@ -18,7 +18,7 @@ func (s *Scheduler) RevertFailed() bool {
 
 // PartlyUndone reports whether a run that was abandoned had begun to be undone.
 func (s *Scheduler) PartlyUndone() bool {
-	return s.halted && (s.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
+	return s.ending.halted && (s.stack.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
 }
 
 // SetInput replaces some of the inputs, and returns the whole input as it is

@@ -10,25 +10,25 @@ import (
 
 // gather makes the next wave: what was found running, and what is ready.
 func (s *Scheduler) gather() {
-	s.wave, s.startAt = s.wave[:0], 0
-	for _, a := range s.redo {
-		if !s.ready[a] && s.inMiddle(a) { // else it is among the next, or has ended
-			s.wave = append(s.wave, a)
+	s.front.wave, s.front.startAt = s.front.wave[:0], 0
+	for _, a := range s.front.redo {
+		if !s.front.ready[a] && s.inMiddle(a) { // else it is among the next, or has ended
+			s.front.wave = append(s.front.wave, a)
 		}
 	}
-	s.redo = s.redo[:0]
-	for _, a := range s.next {
-		s.selected[a] = false
-		if s.ready[a] && (s.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
-			s.wave = append(s.wave, a)
+	s.front.redo = s.front.redo[:0]
+	for _, a := range s.front.next {
+		s.front.selected[a] = false
+		if s.front.ready[a] && (s.failing.rewinding == nil || s.rec[a].Intention == states.IntendRevert) {
+			s.front.wave = append(s.front.wave, a)
 		}
 	}
-	s.next = s.next[:0]
+	s.front.next = s.front.next[:0]
 	inOrder := func(a, b int32) int {
 		return cmp.Or(cmp.Compare(s.plan.Atoms[b].Priority(), s.plan.Atoms[a].Priority()), cmp.Compare(a, b))
 	}
-	if !slices.IsSortedFunc(s.wave, inOrder) {
-		slices.SortFunc(s.wave, inOrder)
+	if !slices.IsSortedFunc(s.front.wave, inOrder) {
+		slices.SortFunc(s.front.wave, inOrder)
 	}
 }
 
@@ -54,12 +54,12 @@ func (s *Scheduler) startWave() {
 		s.later()
 		return
 	}
-	end := min(s.startAt+chunk, len(s.wave))
-	for _, a := range s.wave[s.startAt:end] {
+	end := min(s.front.startAt+chunk, len(s.front.wave))
+	for _, a := range s.front.wave[s.front.startAt:end] {
 		s.start(a)
 	}
-	s.startAt = end
-	if end < len(s.wave) {
+	s.front.startAt = end
+	if end < len(s.front.wave) {
 		s.emit(Command{Op: More, Atom: -1})
 	}
 }
@@ -88,7 +88,7 @@ func (s *Scheduler) start(a int32) {
 			s.beginUnwinding()
 			return
 		}
-		s.busy++
+		s.flight.busy++
 		if s.neverCalled(a) {
 			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
 			return
@@ -134,7 +134,7 @@ func (s *Scheduler) execute(a int32) {
 		s.beginGrowing()
 		return
 	}
-	s.busy++
+	s.flight.busy++
 	in, missing := s.bind(a, s.plan.Atoms[a].Args())
 	c := s.command(Execute, a)
 	c.Values, c.Missing = in, missing
