@@ -197,3 +197,11 @@ type Tasks interface {
 	// the atom that wanted it; its code is [atom.CodeNoTask] unless it has one.
 	Task(name string) (atom.Body, error)
 }
+
+// A Chooser is [Tasks] that may do by a task what a language would have a run of its own
+// do, see [flow.Spec]: because the user has given one, or a mock.
+type Chooser interface {
+	// Instead reports whether the task of that name does what the node at path is
+	// to do.
+	Instead(task, path string) bool
+}

@@ -41,7 +41,7 @@ type Tasks interface {
 	Task(name string) (atom.Body, error)
 }
 
-// A Chooser is [Tasks] that may do by a task what a language would have a run of its own do.
+// A Chooser is that of package engine.
 type Chooser interface {
 	Instead(task, path string) bool
 }
