@@ -238,7 +238,8 @@ func (s *Scheduler) Open(yield func(*Node) bool) {
 
 // Waits reports whether the run does nothing but wait.
 func (s *Scheduler) Waits() bool {
-	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() && s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
+	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() &&
+		s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
 }
 
 // onlyWaited reports whether a run that was loaded did nothing but wait when it

@@ -222,6 +222,20 @@ func (g *gardener) feed(ev scheduler.Event) int {
 	return n
 }
 
+// more lets the scheduler go on, now or later, perhaps after a commit.
+func (g *gardener) more() *scheduler.Event {
+	if g.pick(2) == 0 {
+		if g.flush(); g.dead {
+			return nil
+		}
+	}
+	if g.defers != nil && g.defers() {
+		g.later = true
+		return &scheduler.Event{Kind: scheduler.Later}
+	}
+	return &scheduler.Event{Kind: scheduler.Continue}
+}
+
 func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 	switch c.Op {
 	case scheduler.Write, scheduler.Notify:
@@ -286,16 +300,7 @@ func (g *gardener) do(c *scheduler.Command, whole bool) *scheduler.Event {
 			g.undo, g.unwound = g.undo[:len(g.undo)-1], true
 		})
 	case scheduler.More:
-		if g.pick(2) == 0 {
-			if g.flush(); g.dead {
-				return nil
-			}
-		}
-		if g.defers != nil && g.defers() {
-			g.later = true
-			return &scheduler.Event{Kind: scheduler.Later}
-		}
-		return &scheduler.Event{Kind: scheduler.Continue}
+		return g.more()
 	case scheduler.Over:
 		over := *c
 		g.over = &over

@@ -35,7 +35,8 @@ type Saved struct {
 
 // Load takes up a run from what was persisted of it.
 func (s *Scheduler) Load(from *Saved) {
-	s.flow, s.stack.height, s.stack.unwound, s.ending.pending, s.ending.pendingFailure = from.Flow, from.Undos, from.Unwound, from.PendingOutcome, from.PendingFailure
+	s.flow, s.stack.height, s.stack.unwound = from.Flow, from.Undos, from.Unwound
+	s.ending.pending, s.ending.pendingFailure = from.PendingOutcome, from.PendingFailure
 	memory, records := from.Memory, from.Records
 	if s.root != nil {
 		s.root.Memory = memory
