@@ -108,8 +108,8 @@ func (c *compiler) analysePattern(n Node, p *pattern) *analysis {
 	return a
 }
 
-// infer makes each child of a graph depend on the one that provides what it
-// requires, whichever was added first.
+// infer makes each child of a graph depend on the child that provides the symbols
+// that it requires. The order in which the children were added does not matter.
 func (c *compiler) infer(a *analysis, p *pattern, retryGives []string) {
 	a.deps = make([][]int32, len(a.children))
 	given := newSet(retryGives)

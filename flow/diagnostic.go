@@ -16,13 +16,12 @@ const (
 	SeverityWarning     Severity = "WARNING"     // it can be run, but hardly does what was meant
 )
 
-// A DiagnosticCode says what kind of problem it is, in the words of who invented
-// the language.
+// A DiagnosticCode names the kind of a problem, in the words of the language's
+// authors.
 type DiagnosticCode string
 
-// A Diagnostic is one thing that is wrong, or looks wrong, in a definition that is
-// a text. All languages have it; what is wrong with a flow built in Go is a
-// [Problem].
+// A Diagnostic is one error, or one likely error, in a definition that is a text. All
+// languages use it. An error in a flow built in Go is a [Problem].
 type Diagnostic struct {
 	Code     DiagnosticCode `json:"code,omitempty"` // "" in a language that has no such words
 	Rule     string         `json:"rule"`           // name of the language's rule that is broken

@@ -100,9 +100,9 @@ const (
 	JoinFailed                  // the group Name failed, and those of its children that were open were ended
 	Overdue                     // the flow's deadline passed; its open nodes were cancelled
 	Continue                    // the last answer asked for More
-	Stopped                     // the run is ended from outside, Failure says why if anyone did; of the answer only Events count
+	Stopped                     // the run is ended from outside; Failure has the reason, if one was given; of the answer only Events count
 	Told                        // the run was told something: Message is how, Name what, Result what with. Only the run's own flow is
-	Taken                       // a worker took the work of the node Name, which waits under a token; Result says who
+	Taken                       // a worker took the work of the node Name, which waits under a token; Result names the worker
 	Called                      // the task of the node Name, which others are to end, has returned Result, or the run that it begins is there; see [Spec]
 	Undone                      // what the flow wanted undone is; Note is what that left
 	UndoFailed                  // an undo failed, Failure says how; what was done before it was left, unless its policy says otherwise
@@ -125,7 +125,7 @@ type Cause struct {
 	Note    atom.Value    // the node's note, or what More or Undo left
 	Input   atom.Value    // Begin
 	Message string        // Told: the kind of message, such as signal or event
-	Run     bool          // Ended, Failed, Called of a Nested node: of the run itself, not of a task in its place, nor of who had the token
+	Run     bool          // Ended, Failed, Called of a Nested node: of the run itself, not of a task in its place, nor of the token's holder
 	Attempt int           // Ended, Failed, Joined, JoinFailed, Taken, Called: which attempt of the node it is about, from 1
 	Result  atom.Value    // Ended, Told, Taken, Called
 	Results []atom.Value  // Joined: of each child; nil for one that did not end well
@@ -232,7 +232,7 @@ type Spec struct {
 	Timeout   time.Duration `json:"timeout,omitempty"`   // Work, Nested with a Token: how long an attempt may take, with a Token until it is used; 0: any time
 	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work, with a Token: how long nothing may be heard of an attempt, by workers once taken; 0: any time
 	ToStart   time.Duration `json:"toStart,omitempty"`   // Work for workers: how long it waits to be taken, see [atom.ScheduleToStart]; 0: any time
-	ToClose   time.Duration `json:"toClose,omitempty"`   // Work for workers: how long who took it may take, see [atom.StartToClose]; 0: any time
+	ToClose   time.Duration `json:"toClose,omitempty"`   // Work for workers: how long the worker that took it may take, see [atom.StartToClose]; 0: any time
 	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest
 	Undo      *Undo         `json:"undo,omitempty"`      // Work, Nested: how to undo it; nil: not at all. Without a Task a Nested run is undone as a whole
 	Token     string        `json:"token,omitempty"`     // Work, Nested: its holder ends the attempt, see [Ask]; the call of a Task only begins it

@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// secrets collects what atoms mark as secret. A symbol is secret in the whole
-// plan, whichever atom marked it. Where it is not a member of a result under its own
-// name, it cannot be told from the rest: then the result is secret as a whole.
+// secrets collects the symbols that atoms mark as secret. If any atom marks a symbol
+// as secret, the symbol is secret in the whole plan. If a secret symbol is not a
+// member of a result under its own name, the whole result is secret.
 func (p *Plan) secrets() {
 	secret := map[string]bool{}
 	for _, a := range p.Atoms {

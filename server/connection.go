@@ -66,7 +66,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	c.of.mu.Unlock()
 	if reading && c.readLines(p[:n]) > maxLines {
 		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // it fails when the connection is closed
-		_, _ = io.WriteString(c.Conn, tooManyLines)        // who asked may have gone
+		_, _ = io.WriteString(c.Conn, tooManyLines)        // the client may have disconnected
 		return 0, io.EOF
 	}
 	return n, err

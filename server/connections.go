@@ -69,9 +69,9 @@ func (cs *connections) longest(may func(*connection) bool) *connection {
 	return found
 }
 
-// cutLongest cuts that connection off, unless something has arrived on it that the server
-// has not read yet: then it is not the client who is late. It reports whether it cut one
-// off. The caller has the mutex.
+// cutLongest cuts off the connection that longest returns. It skips a connection with data
+// that the server has not read yet: there the server is late, not the client. It reports
+// whether it cut a connection off. The caller must hold the mutex.
 func (cs *connections) cutLongest(may func(*connection) bool) bool {
 	for {
 		c := cs.longest(may)

@@ -1,6 +1,7 @@
-// Package server serves Ebb over HTTP, to those who may ask and within limits that no client can exceed. All that it
-// serves are handlers: here are health and what guards them, in its subpackages workers, CloudEvents and metrics.
-// A program mounts those that it wants, and serves them with a [Server] or, behind [Server.Guard], with its own.
+// Package server serves Ebb over HTTP to authorized clients, within limits that no client can exceed. It consists of
+// handlers: this package has the health handlers and the guard, its subpackages have workers, CloudEvents and metrics.
+// A program mounts the handlers that it needs. It serves them with a [Server], or with its own server behind
+// [Server.Guard].
 //
 //	srv, err := server.New(server.Options{Address: ":8083", Keys: "keys.txt"})
 //	url, err := srv.Start(ctx, server.Paths(map[string]http.Handler{

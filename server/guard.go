@@ -25,8 +25,8 @@ func refuse(w http.ResponseWriter, why *Problem) {
 	why.Answer(w)
 }
 
-// Guard serves those who may ask, within the limits of a request. It is for a program that serves with an http.Server
-// of its own, which has to bound connections and their heads itself; [Server.Start] guards what it serves.
+// Guard wraps a handler: it serves only authorized clients, within the limits of a request. It is for a program with
+// its own http.Server, which must limit connections and request headers itself. [Server.Start] guards its handlers.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer recovered(s.log, w, r)
@@ -111,8 +111,9 @@ func (s *Server) trusts(r *http.Request) bool {
 	return of != nil && len(of.only) == 0
 }
 
-// knows reports whether a request is for this machine by a name of its own. An
-// address is nobody else's name for it.
+// knows reports whether a request names this machine by one of its own names. Any
+// IP address counts on a server that is not local: another site cannot use an address
+// as its own name for this machine.
 func (s *Server) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

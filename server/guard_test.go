@@ -131,7 +131,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// FuzzKeys: no file of keys makes the reader panic, or lets in who shows no key of it.
+// FuzzKeys: no file of keys makes the reader panic, or admits a client that sends no key of the file.
 func FuzzKeys(f *testing.F) {
 	f.Add("me "+rightKey+"\n# a comment\npython "+workersKey+" tasks events\n", "/tasks/poll")
 	f.Fuzz(func(t *testing.T, text, path string) {

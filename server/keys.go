@@ -27,14 +27,14 @@ const (
 	maxKeys  = 1000 // in all
 )
 
-// keysAge is how old what was read of the file may be: who was struck from it is let
-// in no longer than that.
+// keysAge is the maximum age of the keys in memory. A key that was removed from the
+// file is accepted for at most this time.
 const keysAge = time.Second
 
-// Purposes returns what a key may be for: the first word of the paths that it opens.
+// Purposes returns the purposes that a key may have. A purpose is the first word of the paths that the key opens.
 func Purposes() []string { return []string{"events", "metrics", "tasks"} }
 
-// A holder is who has a key.
+// A holder is the client that has a key.
 type holder struct {
 	name string
 	only []string // of the purposes; none is all
@@ -46,12 +46,12 @@ func (h *holder) may(asked string) bool {
 	return len(h.only) == 0 || slices.Contains(h.only, first)
 }
 
-// keys are what those show who may ask, by the hash of each.
+// keys maps the hash of each accepted key to its holder.
 type keys map[[sha256.Size]byte]holder
 
-// A keyring has the keys that stand in a file now. While that cannot be read, or
-// something in it is wrong, those count that stood there before. What is not a regular
-// file, such as a pipe, is read once: reading it again would let all requests wait.
+// A keyring has the current keys of a file. While the file cannot be read or has an
+// error, the previous keys count. If the file is not a regular file, such as a pipe,
+// it is read once: reading it again would block all requests.
 type keyring struct {
 	file string
 	once bool
@@ -63,9 +63,9 @@ type keyring struct {
 	keys   keys
 }
 
-// newKeyring reads a file with a name, a key, and what that is for, on each line.
-// Nobody but its owner may read it; of root's a group may, as that is how systemd and
-// Kubernetes hand secrets on.
+// newKeyring reads a file with a name, a key, and the purposes of the key, on each line.
+// Only the owner of the file may have permission to read it. A group may read a file that
+// root owns, as systemd and Kubernetes provide secrets this way.
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -102,7 +102,7 @@ func (k *keyring) now() keys {
 	return all
 }
 
-// of returns who shows a key with a request; nil when it is none that is there.
+// of returns the holder of a request's key, or nil if the request has no key of the keyring.
 func (k *keyring) of(r *http.Request) *holder {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

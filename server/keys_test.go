@@ -21,7 +21,7 @@ const (
 	wrongKey   = "0123456789abcdef0123456789abcdeX"
 )
 
-// TestDoor asks in the ways of those who may, and of those who may not.
+// TestDoor sends requests of clients that are authorized, and of clients that are not.
 func TestDoor(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
@@ -84,8 +84,8 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestKeysOfRoot: what root hands on to a group may be read by that, as systemd and
-// Kubernetes do it; what anybody else does may not.
+// TestKeysOfRoot: a group may read a keys file that root owns, as systemd and Kubernetes
+// provide it. A group may not read a keys file of any other user.
 func TestKeysOfRoot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -119,8 +119,8 @@ func TestKeysOfRoot(t *testing.T) {
 	}
 }
 
-// TestKeysChange: who is written into the file of keys, or struck from it, may ask, or
-// not, soon after; a file in which something is wrong changes nothing.
+// TestKeysChange: soon after a key is added to the file, its client may ask. Soon after
+// a key is removed, its client may not. A file with an error changes nothing.
 func TestKeysChange(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")

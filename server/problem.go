@@ -24,5 +24,5 @@ func (p *Problem) Answer(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // who asked may have gone
+	_ = json.NewEncoder(w).Encode(p) // the client may have disconnected
 }

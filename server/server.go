@@ -42,20 +42,20 @@ const (
 	idleTime       = 2 * time.Minute  // for which an idle connection is kept
 )
 
-// ErrNoKeys is returned for an address that others than this machine can reach when no key is needed there.
+// ErrNoKeys is returned if other machines can reach the address and the server needs no key.
 var ErrNoKeys = errors.New("server: others can reach the address, and anybody would be answered: set Keys, or use a loopback address")
 
-// Options say where a server listens, and who may ask.
+// Options say where a server listens, and which clients it serves.
 type Options struct {
 	Address string       // HOST:PORT; "" is [DefaultAddress]
-	Keys    string       // a file with a name, a key, and what that is for, on each line; "" lets everybody ask who can
-	Hosts   []string     // names by which others know this machine; they may always use its addresses
+	Keys    string       // a file with a name, a key, and its purposes, on each line; "" serves every client that can connect
+	Hosts   []string     // names by which clients know this machine; they may always use its addresses
 	Cert    string       // a file with a certificate, and those that vouch for it, for HTTPS; "" is HTTP
 	CertKey string       // the file with the key of that certificate
 	Log     hclog.Logger // nil is none
 }
 
-// A Server answers those who may ask. [New] makes one.
+// A Server answers authorized clients. [New] creates a Server.
 type Server struct {
 	address string
 	local   bool // only this machine can reach it

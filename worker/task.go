@@ -17,21 +17,21 @@ type Task struct {
 	Input        json.RawMessage `json:"input"`                 // any JSON
 	Revert       *Revert         `json:"revert,omitempty"`      // there when the task is to undo
 	LeaseSeconds float64         `json:"lease_seconds"`         // how long it is the worker's without a heartbeat
-	Deadline     *time.Time      `json:"deadline,omitempty"`    // when the attempt fails if it has not ended, by whichever limit
-	Traceparent  string          `json:"traceparent,omitempty"` // of whoever began the run, as W3C Trace Context has it
+	Deadline     *time.Time      `json:"deadline,omitempty"`    // when the attempt fails if it has not ended, by the first limit that passes
+	Traceparent  string          `json:"traceparent,omitempty"` // of the caller that started the run, as W3C Trace Context defines it
 }
 
-// A Revert says what is to be undone. Undoing twice must be harmless, and so must
-// undoing what was not done.
+// A Revert names the work to undo. Undoing twice must be harmless, and so must undoing
+// work that was not done.
 type Revert struct {
 	Key      string          `json:"key"`               // idempotency key of what is undone
-	Outcome  string          `json:"outcome"`           // done, failed, or unknown: then look by the key what there is to undo
+	Outcome  string          `json:"outcome"`           // done, failed, or unknown; if unknown, use the key to find what to undo
 	Result   json.RawMessage `json:"result,omitempty"`  // when it is done
 	Failure  *Failure        `json:"failure,omitempty"` // when it failed
 	Failures []Failure       `json:"failures"`          // why the run is undone; none when that was asked for
 }
 
-// A Failure is why something failed.
+// A Failure is the reason why something failed.
 type Failure struct {
 	Path    string `json:"path,omitempty"`
 	Code    string `json:"code"`

@@ -119,7 +119,7 @@ func watch(t *testing.T, cmd *exec.Cmd) <-chan struct{} {
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // its status is looked at by who waits
+		_ = cmd.Wait() // the caller that waits checks the exit status
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()

@@ -58,7 +58,7 @@ func TestCrashAnywhere(t *testing.T) {
 	sideBySide(kills, func(i int) {
 		v := &victims[i]
 		err := v.killed(v.at)
-		if i%4 == 3 { // who goes on is killed, too
+		if i%4 == 3 { // kill the process that resumes the run, too
 			err = errors.Join(err, v.killed(v.again))
 		}
 		s, last := v.recover(v.want)

@@ -193,7 +193,7 @@ func (d *doctor) writing(ctx context.Context) {
 	}
 }
 
-// files looks who may use the files of a database.
+// files checks which users may use the files of a database.
 func (d *doctor) files(c *sqlstore.Checkup) {
 	f, file := &c.Files, c.Schema.Place
 	const everybody, sticky = 0o002, fs.ModeSticky
@@ -225,7 +225,7 @@ func (d *doctor) hearing(c *sqlstore.Checkup) {
 // neglected is how long work may wait before doctor reports it.
 const neglected = time.Minute
 
-// work looks at what is to be done, and who does it.
+// work checks the runs and jobs that are due, and which processes serve the database.
 func (d *doctor) work(ctx context.Context, store storage.Store, c *sqlstore.Checkup) error {
 	owners, err := store.Owners(ctx)
 	if err != nil {

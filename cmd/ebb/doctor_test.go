@@ -68,7 +68,7 @@ func (p *patient) execute(t *testing.T, statements string) {
 	}
 }
 
-// mode sets who may use the database.
+// mode sets the permissions of the database file.
 func (p *patient) mode(t *testing.T, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(strings.TrimPrefix(p.dsn, "sqlite:"), mode); err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A follower shows what becomes of a run that another process moves.
+// A follower shows the progress of a run that another process drives.
 type follower struct {
 	*runSession
 
 	show  view.Reporter
-	told  int64         // up to which entry of the run's history
-	owner storage.Owner // who moves the run, or did so last
+	told  int64         // number of the last entry of the run's history that was shown
+	owner storage.Owner // the process that drives the run, or drove it last
 }
 
-// along goes on with the run. While another process moves it, what that does is
-// shown; when that process has gone, this one moves the run.
+// along resumes the run. While another process drives the run, along shows its
+// progress. When that process has gone, this process drives the run.
 func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.RunOption) (*engine.Result, error) {
 	res, err := eng.Run(ctx, f.id, append(opts, engine.IgnoreSuspend())...)
 	for {
@@ -47,7 +47,7 @@ func (f *follower) along(ctx context.Context, eng *engine.Engine, opts []engine.
 	}
 }
 
-// leaveTo says whom the run is left to from now on.
+// leaveTo prints which process drives the run from now on.
 func (f *follower) leaveTo(owner storage.Owner) {
 	f.owner = owner
 	f.show.Notice(fmt.Sprintf("run %s is run by process %d on %s; following it (Ctrl-C leaves it running)",
@@ -60,7 +60,7 @@ func (f *follower) follow(ctx context.Context) (run storage.Run, rests bool, err
 	const look, lookAlive = 100 * time.Millisecond, time.Second
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	asked := time.Now() // when it was last asked who lives
+	asked := time.Now() // when the owner was last checked
 	for {
 		changed := f.store.Changed()
 		gone := false

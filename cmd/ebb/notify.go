@@ -15,7 +15,7 @@ type supervisor struct {
 	every  time.Duration // how often it wants to hear; 0 is never
 }
 
-// supervisorOf returns who watches over this process, as the environment says.
+// supervisorOf returns the supervisor of this process, as the environment variables name it.
 func supervisorOf(getenv func(string) string) supervisor {
 	v := supervisor{socket: getenv("NOTIFY_SOCKET")}
 	pid := getenv("WATCHDOG_PID")
@@ -31,7 +31,7 @@ func (v supervisor) tell(state string) {
 	if v.socket == "" {
 		return
 	}
-	const patience = 30 * time.Second // with one who does not read
+	const patience = 30 * time.Second // for a supervisor that does not read
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: v.socket, Net: "unixgram"})
 	if err != nil {
 		return

@@ -51,7 +51,7 @@ func TestSupervisor(t *testing.T) {
 		t.Errorf("it said that it was ready after %d looks", looks)
 	}
 
-	// One who does not listen, or is somebody else's, is told nothing.
+	// A supervisor that does not listen, or that supervises another process, gets no message.
 	env["WATCHDOG_PID"] = "1"
 	if v := supervisorOf(func(name string) string { return env[name] }); v.every != 0 {
 		t.Errorf("it wants to hear every %v of another process", v.every)

@@ -15,8 +15,8 @@ import (
 )
 
 // TestLostOutput calls each command that shows something in a process of its own, with a full device as standard output, and
-// with a pipe that nobody reads. A command that shows data exits with 7. One that drives a run exits as the run ended, which
-// it did to its end. Who closes a pipe is told nothing.
+// with a pipe that no process reads. A command that shows data exits with 7. A command that drives a run drives it to
+// its end and exits with the status of the run. If the reader closes the pipe, the command prints no error.
 func TestLostOutput(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

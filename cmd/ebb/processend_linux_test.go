@@ -11,7 +11,7 @@ import (
 // pidfdOpen is the number of that system call, on every machine.
 const pidfdOpen = 434
 
-// awaitEnd waits until a process has ended, whoever its parent is.
+// awaitEnd waits until a process has ended, even if it is not a child of this process.
 func awaitEnd(t *testing.T, pid int, limit time.Time) {
 	t.Helper()
 	fd, _, errno := syscall.Syscall(pidfdOpen, uintptr(pid), 0, 0)

@@ -64,7 +64,7 @@ func (tr *troop) lose(t *testing.T) {
 func (tr *troop) dismiss(t *testing.T) {
 	t.Helper()
 	for _, cmd := range tr.members {
-		if first, err := cmd.said.ReadString('\n'); first != "ebb: serving\n" { // before that nobody heeds a signal
+		if first, err := cmd.said.ReadString('\n'); first != "ebb: serving\n" { // before that line the process does not handle signals
 			t.Errorf("it said %q (%v)", first, err)
 		}
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {

@@ -108,7 +108,7 @@ func hears(signal string) refusal {
 		}
 		m, err := (&definition.Catalog{Store: store}).Machine(ctx, run.Definition)
 		if err != nil {
-			return nil //nolint:nilerr // who can read its definition decides
+			return nil //nolint:nilerr // the process that can read the definition decides
 		}
 		if why := m.Unheard(signal); why != "" {
 			return usagef("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow, why)

@@ -135,7 +135,7 @@ func (s *soak) recruit(t *testing.T) {
 		_ = cmd.Wait()
 	})
 	m := &member{cmd, bufio.NewReader(said)}
-	if first, err := m.said.ReadString('\n'); first != "ebb: serving\n" { // before that nobody heeds a signal
+	if first, err := m.said.ReadString('\n'); first != "ebb: serving\n" { // before that line the process does not handle signals
 		t.Fatalf("it said %q (%v)", first, err)
 	}
 	s.members = append(s.members, m)

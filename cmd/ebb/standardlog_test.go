@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestServersWriteNoLog: what a server sends that nobody asked for is not written to standard error in the server's words,
-// unless the operator wants debug entries, and then in the form of the log.
+// TestServersWriteNoLog: if a server sends an unsolicited response, ebb does not write the server's text to standard
+// error. If the operator asks for debug entries, the text is logged in the format of the log.
 func TestServersWriteNoLog(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

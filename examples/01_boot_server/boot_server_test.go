@@ -4,8 +4,8 @@
 // a flow, to run it, and what happens when it fails, when its outcome is not
 // known, when its process stops, and when it is wired wrongly.
 //
-// The scenario: a server needs a volume. When the server does not boot, nobody
-// should pay for the volume.
+// The scenario: a server needs a volume. If the server does not boot, the
+// customer should not pay for the volume.
 //
 //	create-volume  ──►  boot
 //	   size_gb          volume_id
@@ -119,8 +119,8 @@ func Example_undone() {
 	// undone because boot: Error: no valid host
 }
 
-// When the answer of the cloud is lost, nobody knows whether there is a volume:
-// the outcome is Unknown, and Revert asks by the key that Execute had used.
+// If the answer of the cloud is lost, the program does not know whether there is
+// a volume. The outcome is Unknown, and Revert asks by the key that Execute used.
 func Example_unknown() {
 	cloud := &Cloud{Mute: true, Patience: 10 * time.Millisecond}
 	err := boot(context.Background(), cloud, memstore.New())

@@ -10,14 +10,14 @@ import (
 // BoxOffice stands for the outside world: seats, cards and tickets, each at a
 // company of its own, which recognises a repeated request by its key.
 type BoxOffice struct {
-	Held    map[string]string // seat: by whom
+	Held    map[string]string // seat: the person who holds it
 	Charged map[string]int    // card: cents
-	Tickets map[string]string // seat: for whom
+	Tickets map[string]string // seat: the person it was issued to
 
 	charges map[string]int // cents by idempotency key
 }
 
-// NewBoxOffice returns a box office before anybody came.
+// NewBoxOffice returns a box office before the first customer.
 func NewBoxOffice() *BoxOffice {
 	return &BoxOffice{
 		Held: map[string]string{}, Charged: map[string]int{"ann": 0}, Tickets: map[string]string{},
@@ -25,7 +25,7 @@ func NewBoxOffice() *BoxOffice {
 	}
 }
 
-// Hold keeps a seat for somebody; holding what one holds already is no error.
+// Hold keeps a seat for a person. If the person holds the seat already, Hold returns nil.
 func (b *BoxOffice) Hold(seat, who string) error {
 	if by, taken := b.Held[seat]; taken && by != who {
 		return fmt.Errorf("%s is held by %s", seat, by)

@@ -6,7 +6,7 @@
 //
 // The scenario: Ann buys a ticket. A seat is held, her card is charged, a ticket
 // is issued. Each of the three can be undone, and each undo has been tested by
-// itself. Still, every few weeks somebody pays and gets no ticket.
+// itself. Still, every few weeks a customer pays and gets no ticket.
 //
 //	hold-seat  ──►  charge-card  ──►  issue-ticket
 //	seat            → receipt
@@ -112,10 +112,10 @@ func world(charge func(*BoxOffice) *atom.Atom) enginetest.World[*BoxOffice] {
 //
 // and read what go test says. Here the reports are printed.
 //
-// All is well as long as the charge is known to have been made, or not to have
-// been: the tests which somebody thought of. It is not well when the charge was
-// made and its answer was an error, a panic, or never came. That is where the
-// tickets went.
+// The flow is correct as long as it knows whether the charge was made. These are
+// the cases that the author tested. The flow is wrong if the charge was made and
+// its answer was an error, a panic, or never came. In these cases the tickets
+// were lost.
 func Example() {
 	r := &reports{}
 	sloppy := func(b *BoxOffice) *atom.Atom { return atom.Task("charge-card", chargeCard{b}) }

@@ -87,8 +87,8 @@ func (a *Archive) scan(_ context.Context, folder string) (listing, error) {
 	return found, nil
 }
 
-// sum writes the list of a folder. When it is called again, because nobody knows
-// how it ended, it writes the same list again.
+// sum writes the list of a folder. If the outcome of a call is unknown, sum is
+// called again and writes the same list again.
 func (a *Archive) sum(ctx context.Context, in *listing) (total, error) {
 	did := total{Folders: 1, Files: len(in.Files)}
 	var list strings.Builder

@@ -6,9 +6,9 @@
 //
 // The scenario: an archive of photographs. Every folder is to have a list of the
 // checksums of its files, SHA256SUMS. Folders that have one already have it
-// checked and renewed. When one file is not what its list says, somebody must
-// look at the archive before anything in it changes: all lists are put back as
-// they were.
+// checked and renewed. If a file does not match its list, a person must check
+// the archive before anything in it changes. The flow puts all lists back as they
+// were.
 //
 // How many folders there are is not known before they are looked into, so the
 // flow cannot be written down beforehand. Each folder is a flow of its own:

@@ -31,7 +31,7 @@ const (
 )
 
 // program crawls, and notes each change of the archive in a file. It kills itself
-// at the second change: that is made then, and nobody has recorded it.
+// at the second change: the change is made then, but the store has no record of it.
 func program(dir, database, changes string) int {
 	ctx := context.Background()
 	store, err := sqlstore.Open(ctx, "sqlite:"+database)
@@ -74,8 +74,8 @@ func note(file, what string) (err error) {
 
 // TestKilled kills the program at every second change of the archive, on the way
 // forward and on the way back, and starts it again until it has come to an end.
-// The end is the same as if it had never been killed. Only the change in which it
-// was killed is made twice, for nobody could know that it was made.
+// The end is the same as if it had never been killed. Only the change in which the
+// program was killed is made twice, because the store has no record of it.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"complete": complete, "undone": undone} {
@@ -135,7 +135,7 @@ func killAndGoOn(t *testing.T, archive *Archive, want int) (kills int, changes [
 	}
 }
 
-// undisturbed returns what the archive is when nobody kills anybody.
+// undisturbed returns the archive after a run that is never killed.
 func undisturbed(t *testing.T) map[string]string {
 	t.Helper()
 	archive, remove := newArchive(photographs)

@@ -52,7 +52,7 @@ func TestTaskToken(t *testing.T) {
 		ExecutionSucceeded 11`)
 }
 
-// TestActivity lets workers do the work of a state, and tells who took it.
+// TestActivity lets workers do the work of a state, and names the worker that took it.
 func TestActivity(t *testing.T) {
 	t.Parallel()
 	m := parse(t, alone(`{"Type": "Task", "Resource": "arn:aws:states:us-east-1:1:activity:a", "HeartbeatSeconds": 10, "End": true}`))

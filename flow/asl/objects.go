@@ -5,10 +5,10 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// What a distributed Map asks of the world outside: it is asked of tasks under
-// these names, for the language itself reads and writes nothing. Package
-// engine/tasks has both for local folders; who has another store of objects
-// registers tasks of its own under the same names.
+// The names of the tasks by which a distributed Map reads items and writes results.
+// The language itself reads and writes nothing. Package engine/tasks has both tasks
+// for local folders. A program that uses another object store registers its own
+// tasks under the same names.
 const (
 	// ReadItems is the name of the task that reads a page of items: it is given an
 	// [ItemQuery] and returns an [ItemPage]. What it fails with fails the Map with

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// A StateInfo is what there is to show of a state in an outline or a picture.
+// A StateInfo describes a state in an outline or a picture.
 type StateInfo struct {
 	Name   string
 	Type   string // Pass, Task, Choice, Wait, Succeed, Fail, Parallel or Map

@@ -56,7 +56,7 @@ type call struct {
 type answer struct {
 	output    string // JSON
 	submitted string // JSON: what a task returned that was ended by its token; "" is {}
-	worker    string // who took the work
+	worker    string // the worker that took the work
 	failure   *atom.Failure
 	after     time.Duration
 	never     bool

@@ -7,8 +7,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A FunctionInfo is what there is to know of a function that is called by its
-// task.
+// A FunctionInfo describes a function that a task calls.
 type FunctionInfo struct {
 	Name string
 	Type string // rest or task
@@ -57,7 +56,7 @@ func (m *Machine) Hears(signal string) bool {
 	return slices.ContainsFunc(m.awaited, func(d *event) bool { return m.means(d, e) })
 }
 
-// A StateInfo is what there is to show of a state in an outline or a picture.
+// A StateInfo describes a state in an outline or a picture.
 type StateInfo struct {
 	Name     string
 	Start    bool

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Time spans are written in the two ways of the original engine: as .NET prints
-// them, and as ISO 8601 has them with years of 365 days and months of 30. Weeks
-// are an addition. What the original reads in a way that nobody expects ("10" is
-// ten days, "24:00:00" is 24 days) is refused, as is what is negative.
+// Time spans have the two forms of the original engine: the .NET form, and ISO 8601
+// with years of 365 days and months of 30 days. Weeks are an addition. Ebb refuses
+// texts that the original reads in an unexpected way ("10" is ten days, "24:00:00"
+// is 24 days). Ebb also refuses negative time spans.
 var (
 	clockSpan = regexp.MustCompile(`^(?:(\d{1,8})\.)?([01]?\d|2[0-3]):([0-5]?\d)(?::([0-5]?\d)(?:\.(\d{1,7}))?)?$`)
 	isoSpan   = regexp.MustCompile(`^P(?:(\d{1,8})Y)?(?:(\d{1,8})M)?(?:(\d{1,8})W)?(?:(\d{1,8})D)?` +

@@ -73,9 +73,9 @@ func (p *Process) EndInput() {
 	}
 }
 
-// Halt stops the child as Ctrl-Z does, and not while it holds the lock at the path
-// turn, "" being none: stopped with its turn to write, it would hold up everybody.
-// It waits until the child has stopped.
+// Halt stops the child as Ctrl-Z does, and waits until the child has stopped. It does
+// not stop the child while the child holds the lock at the path turn: all other
+// processes would wait for their turn to write. If turn is "", there is no lock.
 func (p *Process) Halt(turn string) {
 	p.tb.Helper()
 	for {
@@ -108,7 +108,7 @@ func (p *Process) signal(signal os.Signal) {
 	}
 }
 
-// locked reports whether somebody holds a lock.
+// locked reports whether a process holds a lock.
 func (p *Process) locked(path string) bool {
 	p.tb.Helper()
 	lock, err := filelock.Open(path, nil)

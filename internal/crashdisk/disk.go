@@ -30,10 +30,10 @@ type name struct {
 	now, disk *content // nil: none
 }
 
-// content is that of a file.
+// content is the content of a file.
 type content struct {
-	now     []byte   // as everybody reads it
-	synced  []byte   // as it is on the disk for sure
+	now     []byte   // as every reader sees it
+	synced  []byte   // the content that is certainly on the disk
 	pending []change // what became of the one to make the other, in order; not what a failed sync lost
 }
 
@@ -59,7 +59,7 @@ const (
 	Write    Kind = "write"
 	Truncate Kind = "truncate"
 	Sync     Kind = "sync"
-	Lock     Kind = "lock" // of a database in WAL mode, by who is going to write
+	Lock     Kind = "lock" // of a database in WAL mode, by the connection that is going to write
 	Delete   Kind = "delete"
 )
 

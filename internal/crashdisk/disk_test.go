@@ -136,7 +136,7 @@ func TestLyingDisk(t *testing.T) {
 	}
 }
 
-// TestFaults breaks each operation in turn: it is SQLite who hears of it.
+// TestFaults breaks each operation in turn: SQLite gets the error.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range []crashdisk.Fault{

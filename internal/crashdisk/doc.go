@@ -22,8 +22,8 @@
 // What is modelled, and how hard: a sync makes a file's content durable, its name
 // with it when it was new; writes and truncations that were not synced happen or
 // do not, sector by sector; a deletion without a sync of the folder happens or
-// does not; a sync that failed may lose what it was to save though everybody can
-// still read it ([Fault.Lose]). Real syncs are left out, which makes it fast. A
+// does not; a sync that failed may lose the data that it was to save, though every
+// reader still sees it ([Fault.Lose]). Real syncs are left out, which makes it fast. A
 // process of its own, and memory that is mapped for writing, are not seen.
 //
 // It is for tests only. Once a folder is watched, all databases that the process

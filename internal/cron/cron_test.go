@@ -182,8 +182,8 @@ func anyField(rt *rapid.T, name string, low, high int) (text string, fits map[in
 
 func itoa(n int) string { return string(rune('0'+n/10)) + string(rune('0'+n%10)) }
 
-// TestNextByHand compares a few days of ticks with what one finds who looks at the
-// clock once a minute.
+// TestNextByHand compares the ticks of a few days with the ticks that a check of the
+// clock once a minute finds.
 func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by hand
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

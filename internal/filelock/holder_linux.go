@@ -32,7 +32,7 @@ func Holders(path string, at int64) ([]Holder, error) {
 	var all []Holder
 	for line := range strings.Lines(string(text)) { // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:9978418 0 EOF
 		f := strings.Fields(line)
-		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) { // -> is of those who wait
+		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) { // -> marks a process that waits
 			continue
 		}
 		pid, err := strconv.Atoi(f[4])

@@ -2,5 +2,5 @@
 
 package filelock
 
-// Holders returns nothing: this system does not tell who holds a lock.
+// Holders returns nothing: this system does not report which processes hold a lock.
 func Holders(string, int64) ([]Holder, error) { return nil, nil }

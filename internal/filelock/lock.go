@@ -16,7 +16,7 @@ type mode uint8
 const (
 	waiting mode = iota // exclusive, as soon as it is free
 	trying              // exclusive, if it is free
-	shared              // with others who do so, if nobody holds it exclusively
+	shared              // with other shared holders, if no process holds it exclusively
 )
 
 // A Lock is a file that may be locked. It is not for use by several goroutines
@@ -37,10 +37,11 @@ type Like interface {
 var ErrForeign = errors.New("filelock: not a regular file: remove it")
 
 // Open opens the file without locking it. If the file does not exist, Open creates
-// it for those who may write the file like: with that file's owner if the system
-// lets the process choose one, and whatever the umask. A nil like stands for
-// [Private]. Open follows no symbolic link. A file of this user that other users
-// could open for reading only gets the same mode, as a lock needs no more than that.
+// it for the users who may write the file like, regardless of the umask. If the
+// system lets the process choose an owner, the new file has the owner of like. If
+// like is nil, the mode is [Private]. Open does not follow symbolic links. If the
+// file belongs to this user and other users could open it for reading only, Open
+// gives it the same mode: to lock a file, a process only needs to read it.
 func Open(path string, like Like) (*Lock, error) {
 	f, err := open(path, like)
 	if err != nil {
@@ -94,9 +95,10 @@ func (l *Lock) Write(text string) error {
 	return l.wrap("write", err)
 }
 
-// Probe finds out whether somebody holds the lock of the file, which it does not
-// create, and returns ErrLocked if so. Otherwise nobody can take the lock until
-// the returned one is closed or removed, but others may probe it, too.
+// Probe checks whether a process holds the lock of the file, and returns ErrLocked
+// if so. Probe does not create the file. If no process holds the lock, no process can
+// take it until the returned lock is closed or removed. Other processes may still
+// probe it.
 func Probe(path string) (*Lock, error) {
 	f, err := openThere(path, os.O_RDONLY)
 	if err != nil {
@@ -131,8 +133,8 @@ func (l *Lock) Unlock() error { return l.wrap("unlock", unlock(l.file)) }
 // Close releases the lock and closes the file, which stays.
 func (l *Lock) Close() error { return l.wrap("close", l.file.Close()) }
 
-// Remove releases the lock and deletes the file. While the lock is held,
-// nobody else can have found out that it is free.
+// Remove releases the lock and deletes the file. While the lock is held, no other
+// process can have found it free.
 func (l *Lock) Remove() error {
 	err := os.Remove(l.file.Name())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func (l *logger) log(level hclog.Level, msg string, args []any) {
 	}
 	add(&r, l.implied)
 	add(&r, args)
-	_ = l.handler.Handle(context.Background(), r) // who logs cannot do anything about it
+	_ = l.handler.Handle(context.Background(), r) // the caller that logs cannot handle the error
 }
 
 // add adds pairs of hclog to a record. A value without a key gets hclog's.

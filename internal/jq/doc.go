@@ -1,5 +1,5 @@
-// Package jq evaluates programs of jq that nobody vouches for: over
-// github.com/itchyny/gojq, in a sandbox, within bounds.
+// Package jq evaluates untrusted jq programs with github.com/itchyny/gojq, in a
+// sandbox and within bounds.
 //
 //	p, err := jq.Compile(`.total += $value`, "value")
 //	if err != nil {

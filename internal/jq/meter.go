@@ -30,8 +30,8 @@ func newMeter(interrupted func() bool) *meter {
 	return m
 }
 
-// more begins the next slice. It reports false when no steps are left, or nobody
-// wants the result any more.
+// more begins the next slice. It reports false if no steps are left, or if the caller
+// does not need the result any more.
 func (m *meter) more() bool {
 	total := m.left + m.kept
 	switch {

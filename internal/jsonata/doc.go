@@ -23,7 +23,7 @@
 // regular expressions match characters and not halves. A function of the
 // language that is applied partially still checks its arguments. Elements and
 // members are evaluated in order, so of two errors the first is reported. Whole
-// numbers that a float64 cannot hold stay exact as long as nobody calculates.
+// numbers that a float64 cannot hold stay exact unless the expression calculates with them.
 //
 // # Limits
 //

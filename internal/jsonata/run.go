@@ -61,8 +61,8 @@ func (r *run) work(steps int) {
 	}
 }
 
-// sliceEnded begins the next slice, unless there are no steps left, or nobody wants
-// the result any more.
+// sliceEnded begins the next slice, unless no steps are left or the caller does not
+// need the result any more.
 func (r *run) sliceEnded() {
 	switch r.unite(); {
 	case r.steps < 0:

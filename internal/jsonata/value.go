@@ -25,7 +25,7 @@ type null struct{}
 // undefined is nothing at all, such as a member that is not there.
 var undefined any
 
-// A long comes from JSON and is kept as it is as long as nobody calculates.
+// A long comes from JSON. It stays exact unless the expression calculates with it.
 type long int64
 
 // exact is the largest whole number up to which float64 holds all of them.
@@ -161,8 +161,8 @@ const (
 	containerSize = 32
 )
 
-// sizeOf is how much a value counts for the limit of memory: about what it would
-// take as JSON or in memory, whichever is less.
+// sizeOf returns how much a value counts toward the memory limit: about the size of
+// the value as JSON or in memory, the smaller of the two.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case nil:
@@ -200,8 +200,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// numeric is number for those who go on calculating: a number that is not finite
-// ends the evaluation, and what is not a number at all is none.
+// numeric is like number, for functions that calculate with the result. An
+// infinite number ends the evaluation. NaN does not count as a number.
 func numeric(v any) (float64, bool, error) {
 	n, ok := number(v)
 	if ok && math.IsInf(n, 0) {

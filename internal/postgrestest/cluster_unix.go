@@ -26,7 +26,7 @@ type Cluster struct {
 	bin  string // folder of the server's programs
 	dir  string
 	data string
-	who  *syscall.Credential // as whom it runs; nil is as the test does
+	who  *syscall.Credential // the user that the server runs as; nil is the user of the test
 	proc *exec.Cmd           // nil when it is stopped
 }
 
@@ -39,7 +39,7 @@ func NewCluster(tb testing.TB) *Cluster {
 	if c.bin == "" {
 		tb.Skip("needs initdb: install a PostgreSQL server, or set EBB_TEST_INITDB to the folder of its programs")
 	}
-	if os.Getuid() == 0 { // as whom PostgreSQL refuses to run
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		if c.who = postgres(); c.who == nil {
 			tb.Skip("needs a user postgres, as PostgreSQL does not run as root")
 		}
@@ -106,8 +106,8 @@ func (c *Cluster) ping() error {
 	return conn.Close(ctx)
 }
 
-// Stop stops the server at once, as a crash would, without any end for those who
-// are connected.
+// Stop stops the server at once, as a crash would. It does not end the sessions of
+// connected clients first.
 func (c *Cluster) Stop() {
 	if c.proc == nil {
 		return
@@ -148,7 +148,7 @@ func programs() string {
 	return newest
 }
 
-// postgres returns who the user postgres is, nil where there is none.
+// postgres returns the IDs of the user postgres, or nil if there is no such user.
 func postgres() *syscall.Credential {
 	u, err := user.Lookup("postgres")
 	if err != nil {

@@ -55,10 +55,10 @@ func Database(tb testing.TB) string {
 	return u.String()
 }
 
-// SetClock lets the server say another time to all who ask in a database, which is to
-// be the test's own: so much later than it is. Called again it steps, for statements too that
-// were prepared after the first time. Where the test's user may not do that
-// it is skipped.
+// SetClock sets the clock of a database ahead: all sessions of the database see a later
+// time. The database must belong to the test. A second call steps the clock, also for
+// statements that were prepared after the first call. If the test's user may not set
+// the clock, the test is skipped.
 func SetClock(tb testing.TB, dsn string, ahead time.Duration) {
 	tb.Helper()
 	ctx, conn := context.Background(), Connect(tb, dsn)

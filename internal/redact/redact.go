@@ -17,8 +17,8 @@ import (
 // Mask stands where a secret was.
 const Mask = "***"
 
-// URL masks who asks, and the values of parameters whose names speak of secrets, in a text that is one URL. It need not be a
-// valid one. All else stays as it is.
+// URL masks the user and password in a text that is one URL. It also masks the values of parameters whose names suggest
+// a secret. The URL need not be valid. All other text stays unchanged.
 func URL(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
@@ -42,7 +42,7 @@ func URL(text string) string {
 	return scheme + "://" + path + maskParameters(parameters)
 }
 
-// placeholder is who asks in an example of a URL.
+// placeholder is the user and password in an example of a URL.
 const placeholder = "USER:PASSWORD"
 
 // cutAny cuts a text before the first of some characters.

@@ -1,6 +1,6 @@
-// Package regularfile opens files whose names come from outside, such as from a definition. Only regular files are opened: a
-// named pipe blocks who opens it, and a device may do anything. The names are looked up in an [os.Root], so none leads out of
-// its folder, by .. or by a symbolic link.
+// Package regularfile opens files whose names come from outside, such as from a definition. It opens only regular files:
+// a named pipe blocks the process that opens it, and a device may do anything. It looks names up in an [os.Root], so no
+// name leads out of its folder, by .. or by a symbolic link.
 package regularfile
 
 import (

@@ -61,11 +61,11 @@ func supervise(fence string, named bool, path string, args []string) {
 	s.reap()
 }
 
-// hear has this process live on after signals that are meant for programs: a service manager
-// may send SIGTERM to all processes of a service. What is ignored stays so, as the program
-// inherits it.
+// hear keeps this process alive after signals that are meant for programs: a service manager
+// may send SIGTERM to all processes of a service. Ignored signals stay ignored, because the
+// program inherits that.
 func hear() {
-	ignored := make(chan os.Signal, 1) // that nobody receives from
+	ignored := make(chan os.Signal, 1) // no goroutine receives from it
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
 		if !signal.Ignored(sig) {
 			signal.Notify(ignored, sig)

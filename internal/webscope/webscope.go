@@ -5,7 +5,8 @@
 //	…
 //	err = below.Allows(u) // nil for https://EXAMPLE.org:443/apis/shop.json
 //
-// The package compares names. It does not ask to which address a name leads: who allows a host trusts its owner with that.
+// The package compares names. It does not resolve a name to an address: an operator who
+// allows a host trusts the owner of the host with the address.
 package webscope
 
 import (
@@ -25,7 +26,7 @@ type Scope struct{ at form }
 // ErrOutside is returned for a URL that lies elsewhere.
 var ErrOutside = errors.New("it is not below a URL that is allowed")
 
-// A form is the one normal form of a URL, as far as it says who is asked for what.
+// A form is the normal form of a URL. It holds only the parts that select the server and the document.
 type form struct {
 	scheme, host, port string
 	path               string // decoded, begins with a slash

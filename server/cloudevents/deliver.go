@@ -68,8 +68,8 @@ const (
 //
 // It asks the store once, however many events and attributes there are. What it
 // costs grows with those, and with the runs that wait, not with the runs there are.
-// A run that says so a moment later is not found: who sends an event that answers a
-// run sends it when the run has asked.
+// Deliver does not find a run that sets its label a moment later. If an event answers
+// a run, the sender must send it after the run has asked.
 //
 // What many runs wait for is stored in several transactions. After an error some of
 // the runs may have the events: deliver them again, as a run drops what it has.

@@ -29,8 +29,8 @@ type Store interface {
 //	503                         the store failed, or the server is busy; send it again
 //
 // It is answered when the events are stored. With ?run= all of a batch are, or
-// none. The program that mounts the handler decides who may send events, and how long a
-// request may take.
+// none. The program that mounts the handler decides which clients may send events,
+// and how long a request may take.
 func Handler(store Store) http.Handler { return &handler{store} }
 
 type handler struct{ store Store }
@@ -130,5 +130,5 @@ func answer(w http.ResponseWriter, status int, problem string) {
 func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // who asked may have gone
+	_ = json.NewEncoder(w).Encode(body) // the client may have disconnected
 }

@@ -15,16 +15,16 @@
 //	400 invalid     the request is not as above; the message says what is wrong
 //	404 not_found   there is no such task
 //	409 lost        the lease ran out, and another worker was given the task
-//	409 cancelled   nobody waits for the task any more
+//	409 cancelled   no run waits for the task any more
 //	409 ended       the task has ended, such as by its time limit
 //	405, 413, 415   another method, a body above [server.MaxBody], a body that is not JSON
 //	503 busy        too many workers wait for work already; ask again
 //	503 stopping    the server is to stop: ask another one, or again when it is back
 //	503 store       the store did not answer; ask again
 //
-// After a 409 a worker stops: what it did is not recorded, and nothing that it says
-// changes the run. An answer that was lost can be asked for again: who has completed
-// or failed a task is told so twice.
+// After a 409 a worker must stop: Ebb does not record its work, and no later request
+// of the worker changes the run. If an answer was lost, send the request again: a
+// worker that has completed or failed a task gets the same answer twice.
 //
 // # Leases
 //

@@ -36,9 +36,9 @@ const (
 	defaultLease = 30 * time.Second
 )
 
-// Handler serves workers what the package says, under /tasks/, until ctx ends: then
-// those who wait for a task are told that there is none, and others are still heard.
-// The program that mounts the handler decides who may work.
+// Handler serves the requests of the package under /tasks/. When ctx ends, workers
+// that wait for a task are told that there is none. Heartbeats and results are still
+// accepted. The program that mounts the handler decides which workers may work.
 func Handler(ctx context.Context, store storage.Store) http.Handler {
 	h := &handler{store: store, closing: ctx.Done()}
 	mux := http.NewServeMux()
@@ -87,7 +87,7 @@ func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body [
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(said) // who asked may have gone; the lease knows
+			_ = json.NewEncoder(w).Encode(said) // the worker may have disconnected; then its lease runs out
 		}
 	}
 }
@@ -109,7 +109,7 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
 }
 
-// problemOf says what an error means for who asked.
+// problemOf returns the answer of the server to a worker for an error.
 func problemOf(err error) *server.Problem {
 	if p, ok := errors.AsType[*server.Problem](err); ok {
 		return p
@@ -191,8 +191,8 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	return taskOf(work, lease), nil
 }
 
-// stops reports whether the server is to stop, and is not hasty to say so: a worker
-// that asks in a loop has nobody else to ask.
+// stops reports whether the server is to stop. It answers with a delay, because a worker
+// that asks in a loop has no other server to ask.
 func (h *handler) stops(ctx context.Context) bool {
 	select {
 	case <-h.closing:

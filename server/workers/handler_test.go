@@ -21,8 +21,8 @@ import (
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// TestTask: a task is found, kept, completed, and its end is told again to who said
-// it; the run has the result.
+// TestTask: a worker finds, keeps and completes a task, and gets the same answer when it
+// completes the task again. The run has the result.
 func TestTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,8 +121,9 @@ func TestFail(t *testing.T) {
 	})
 }
 
-// TestStopping: who waits for work when the server is to stop is told that there is
-// none, who asks then that there will be none, and what workers are at can be ended.
+// TestStopping: if the server is to stop, a worker that waits for work is told that there
+// is none. A worker that asks then is told that the server stops. Workers can still end
+// the tasks that they have.
 func TestStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

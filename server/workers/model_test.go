@@ -117,7 +117,7 @@ func (m *model) heartbeat(t *rapid.T) {
 }
 
 func (m *model) complete(t *rapid.T) {
-	result := m.word() // as nobody says the same
+	result := m.word() // so that every result is different
 	if task, heard := m.say(t, "complete", `{"result":`+result+`}`); heard {
 		task.result = result
 	}
@@ -160,9 +160,9 @@ func (m *model) over(t *rapid.T) {
 	}
 }
 
-// TestModel: whatever workers do and leave undone, in whatever order: a task is one
-// worker's at a time, of others nothing is heard, and each run ends with what the one
-// said who was heard.
+// TestModel: workers do anything or nothing, in any order. A task belongs to one worker at
+// a time, requests of other workers have no effect, and each run ends with the result of
+// the worker whose request had an effect.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

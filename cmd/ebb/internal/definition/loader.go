@@ -20,11 +20,12 @@ import (
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
-// A Loader loads documents that definitions name: regular files in the folder of the definition and in folders that
-// the operator allows, and what is on the web below a URL that the operator allows. A definition comes from people who
-// may name anything. What the operator names on the command line is read wherever it is.
+// A Loader loads documents that definitions name: regular files and web documents. The files are in the folder of the
+// definition or in folders that the operator allows. The web documents are below a URL that the operator allows.
+// The author of a definition is not trusted and may name any document. A document that the operator names on the
+// command line is read wherever it is.
 //
-// Errors say nothing of what a file or a server holds.
+// Errors never quote the content of a file or the answer of a server.
 type Loader struct {
 	dir     string           // of the definition, absolute: from where files are looked up
 	folders []string         // in which they may be, dir among them, absolute

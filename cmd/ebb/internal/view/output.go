@@ -77,7 +77,8 @@ func (o *Output) Failure() *OutputError {
 	return lost
 }
 
-// Screen writes as it is told to, for who moves the cursor of a terminal and calls [visible.Line] for all else.
+// Screen returns a writer that writes text unchanged, for a caller that moves the cursor of a terminal. The caller must
+// pass all other text through [visible.Line].
 func (o *Output) Screen() io.Writer { return writerFunc(o.write) }
 
 type writerFunc func(text string) error

@@ -77,7 +77,7 @@ func Cause(f *atom.Failure) string {
 	return visible.Line(text)
 }
 
-// Clock returns a time for people, who live in a time zone. JSON has UTC.
+// Clock returns a time in the user's time zone. JSON output uses UTC.
 func Clock(t time.Time, layout string) string {
 	return t.Local().Format(layout) //nolint:gosmopolitan // the user's own zone is meant
 }

@@ -68,7 +68,7 @@ func (r *objectReporter) Happened(ev engine.Event) {
 	if c.Path == "" {
 		j.Event = "run"
 	}
-	_ = r.out.Encode(j) // who reads the output may have gone; the run goes on
+	_ = r.out.Encode(j) // the reader of the output may have gone; the run continues
 }
 
 // Rested implements [Reporter].

@@ -71,7 +71,7 @@ func tells(w *inspect.Diagnosis, now time.Time) []string {
 
 func quoted(name string) string { return strconv.Quote(visible.Line(name)) }
 
-// stands says how the run stands and who moves it.
+// stands describes the run's state and names the process that drives the run.
 func stands(w *inspect.Diagnosis) string {
 	run := &w.Run
 	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
@@ -106,7 +106,7 @@ func stands(w *inspect.Diagnosis) string {
 	}
 }
 
-// worker says who does the work of a token, or is to.
+// worker names the worker that has the work of a token, or the kind of worker that the work waits for.
 func worker(one *inspect.Wait, now time.Time) string {
 	kind := quoted(one.Work)
 	switch {
@@ -252,7 +252,7 @@ func suspicion(w *inspect.Diagnosis, now time.Time) []string {
 	}
 }
 
-// Deaths says who died with a run.
+// Deaths reports how many processes died while they drove the run, and which one died last.
 func Deaths(run *storage.Run) string {
 	s := &run.Suspicion
 	return fmt.Sprintf("%d processes died that drove it, the last of them (%s) before %s",

@@ -46,8 +46,8 @@ func patternFix(patterns []string) string {
 	return "leave it out, or use " + strings.Join(patterns, " or ")
 }
 
-// checkTask compares the two limits of a task's time, and warns of tasks that wait for
-// a token nobody is told.
+// checkTask compares the two limits of a task's time. It warns of a task that waits
+// for a token but passes the token to no party.
 func checkTask(c *checker, n *node, s *syntax.State) {
 	t := s.Task
 	if t.Timeout.Fixed > 0 && t.Heartbeat.Fixed >= t.Timeout.Fixed {

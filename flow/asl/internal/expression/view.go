@@ -32,7 +32,7 @@ type environment interface {
 	Variable(name string) *data.Value // nil if it is not assigned
 	Queries() *Queries                // what queries are evaluated with
 	Random() uint64
-	Interrupted() bool   // nobody wants the value any more
+	Interrupted() bool   // the caller does not need the value any more
 	PathFailure() string // name of the error of a path in a payload template that names nothing
 }
 

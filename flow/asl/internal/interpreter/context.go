@@ -33,7 +33,7 @@ func (w *surroundings) attributes() *Attributes {
 	run := w.Ask.Run
 	a := &Attributes{}
 	if err := run.Attributes.Decode(a); err != nil {
-		*a = Attributes{} // written by somebody else for somebody else
+		*a = Attributes{} // another program wrote these attributes in a form of its own
 	}
 	fill := func(field *string, value string) {
 		if *field == "" {
@@ -53,7 +53,7 @@ func (w *surroundings) attributes() *Attributes {
 // but a few that this one was given.
 func (w *surroundings) handedOn(own *Attributes, but ...string) atom.Value {
 	all := map[string]json.RawMessage{}
-	_ = w.Ask.Run.Attributes.Decode(&all) // what is no object was told to somebody else
+	_ = w.Ask.Run.Attributes.Decode(&all) // attributes that are not a JSON object were not meant for this language
 	for _, name := range but {
 		delete(all, name)
 	}

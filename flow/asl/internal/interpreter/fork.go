@@ -153,7 +153,7 @@ func (w *Interpreter) levelsEnded(result *data.Value) (Step, *stateerror.Error) 
 	return out, f
 }
 
-// arrayOf returns an array of results. Those who have none have null.
+// arrayOf returns an array of results, with null for each missing result.
 func arrayOf(results []atom.Value) *data.Value {
 	b := []byte{atom.CodecJSON, '['}
 	for i, result := range results {

@@ -199,12 +199,12 @@ func (w *history) stopped() {
 		}
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
-	if failure := w.Ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit { // nobody wanted that
+	if failure := w.Ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit { // a limit ended the run, not an operator
 		e.Type = "ExecutionFailed"
 	}
 	if failure := w.Ask.Cause.Failure; failure != nil {
 		f := stateerror.OfTask(failure, "")
-		f.Bare = f.Bare || failure.Code == atom.CodeCancelled // nobody gave it another name
+		f.Bare = f.Bare || failure.Code == atom.CodeCancelled // the operator gave the error no name
 		e.Details = errorDetails(f)
 	}
 	w.record(e)

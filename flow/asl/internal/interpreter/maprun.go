@@ -13,10 +13,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A map run is what a distributed Map state begins: a flow of its own, the only
-// child of the state's fork. It reads items a page at a time, begins a run for each
-// item, or batch, as slots free, and counts how they end. It keeps numbers only:
-// items are with those who read them, and results with the runs.
+// A distributed Map state begins a map run: a flow of its own, the only child of
+// the state's fork. It reads items a page at a time. As slots become free, it begins
+// a run for each item or batch, and counts how the runs end. It keeps numbers only:
+// the tasks that read the items keep the items, and the runs keep the results.
 
 // mapRun is a map run in the middle of an answer.
 type mapRun struct {

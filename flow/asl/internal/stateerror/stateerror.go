@@ -66,7 +66,7 @@ func TooLarge(what string) *Error {
 	}
 }
 
-// Interruption ends the evaluation of what nobody wants any more.
+// Interruption ends an evaluation whose result the caller does not need any more.
 var Interruption = Runtimef("the evaluation was interrupted")
 
 // OfTask returns the error that a failed task, or a failed child flow, is to
