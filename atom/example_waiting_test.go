@@ -14,8 +14,8 @@ import (
 
 var approvedBy = atom.NewKey[string]("approved_by")
 
-// Somebody has to approve an order. The task mails the token and returns; what
-// waits for the answer is a row, not a process.
+// A person must approve an order. The task mails the token and returns. While the run
+// waits for the answer, it is a row in the store and occupies no process.
 func ExampleDeferrable() {
 	mail := make(chan string, 1)
 	approve := atom.Func("approve",

@@ -114,7 +114,8 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 		return nil, err
 	}
 	c.board = jobs.New(store, c.policy)
-	// What is named in between belongs to those whom the conductor's own options must not be undone by.
+	// The caller's engine options may replace the logger, but not the store. The conductor's own server options
+	// come after the caller's, so that the caller's cannot override them.
 	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
 	server, err := engine.NewServer(c.catalog, append(c.serverOpts, engine.WithEngine(append(own, engine.WithStore(store))...),
 		engine.WithSlots(c.slots), engine.WithDrain(c.drain), engine.WithOffers(c.offers), engine.WithSource(c.takeIn))...)

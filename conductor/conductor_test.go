@@ -118,7 +118,7 @@ func TestJobs(t *testing.T) {
 		wantRun(t, store, "bad", states.FlowFailure)
 		wantJob(t, store, "empty", states.JobParked, atom.CodeNoStart)
 		wantJob(t, store, "odd", states.JobParked, atom.CodeNoStart)
-		wantJob(t, store, "unknown", states.JobUnclaimed, "") // somebody else's
+		wantJob(t, store, "unknown", states.JobUnclaimed, "") // another conductor's
 		wantJob(t, store, "version", states.JobParked, atom.CodeNoFlow)
 		wantJob(t, store, "gpu", states.JobUnclaimed, "")
 		wantJob(t, store, "taken", states.JobParked, atom.CodeRunExists)
@@ -326,7 +326,7 @@ func TestBadCatalog(t *testing.T) {
 	}
 }
 
-// TestForeignRuns: runs of flows that are not known here take nobody's place.
+// TestForeignRuns: runs of flows that this conductor does not know take no slot from its own runs.
 func TestForeignRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -346,8 +346,8 @@ func TestForeignRuns(t *testing.T) {
 	})
 }
 
-// TestUndrivable: runs that cannot be driven here, whatever the reason, take nobody's
-// place, and are tried again now and then.
+// TestUndrivable: runs that this conductor cannot drive, for whatever reason, take no slot
+// from other runs. The conductor retries them now and then.
 func TestUndrivable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

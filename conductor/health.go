@@ -14,7 +14,7 @@ import (
 // patience is how long the store may take to answer whether it is there.
 const patience = 2 * time.Second
 
-// checkEvery is how long the result of a check counts, as anybody may ask for it.
+// checkEvery is how long the result of a check is reused. Any client may request a check, and each check writes.
 const checkEvery = time.Second
 
 // A lastCheck is the result of the last check whether the store can be written.

@@ -68,7 +68,7 @@ func TestCatalogTellsGrowersApart(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := who
-				if who == "own@lost" { // nobody knows it: it is of the engine's own flow
+				if who == "own@lost" { // not in the catalog: the engine's own flow drives it
 					want = "own"
 				}
 				if diff := cmp.Diff(atom.MustEncode(want), res.Output()); diff != "" {

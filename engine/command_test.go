@@ -111,7 +111,7 @@ func TestAbandon(t *testing.T) {
 	})
 }
 
-// TestCancelAtRest cancels runs that nobody drives: one that was suspended, one
+// TestCancelAtRest cancels runs that no process drives: one that was suspended, one
 // that succeeded, and one that was never run.
 func TestCancelAtRest(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {

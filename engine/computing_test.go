@@ -207,7 +207,7 @@ func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
 	}
 }
 
-// goesOn wants a run to be nobody's, and to go on until it is cancelled.
+// goesOn checks that a run has no owner, and that it can be resumed until it is cancelled.
 func goesOn(t *testing.T, eng *engine.Engine, s storage.Store) {
 	t.Helper()
 	run, err := s.Run(t.Context(), "run")

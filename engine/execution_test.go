@@ -177,9 +177,9 @@ func taskEvents(t *testing.T, store storage.Store) string {
 	return strings.Join(types, " ")
 }
 
-// A state that waits for a token starts an execution with it and goes on when
-// somebody ends it, however the execution ends; one that waits for the execution can
-// be ended by its token, too.
+// A state that waits for a token starts an execution and passes it the token. The state
+// continues when another party completes the token, however the execution ends. A state
+// that waits for the execution can be ended by its token, too.
 func TestStartExecutionToken(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{".waitForTaskToken", ".sync"} {

@@ -100,7 +100,7 @@ func TestTold(t *testing.T) {
 }
 
 // TestGrowingTokens ends nodes of a language by their tokens: one that calls a
-// task first, and one that calls nobody.
+// task first, and one that calls no task.
 func TestGrowingTokens(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		tokens := &box[string]{}

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// asked is a store that keeps from where on it was asked for whom messages came.
+// asked is a store that records the `since` of each call of RunsWithMessages.
 type asked struct {
 	storage.Store
 

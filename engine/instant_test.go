@@ -117,8 +117,8 @@ func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 
 // TestInstantStates shows that states which only compute ride in the commit that
 // begins the next task: a chain of 300 between two tasks takes not one commit more
-// on SQLite. Whichever commit the process dies at, the run goes on to the same
-// end, with the same history, and does no task again whose end was committed.
+// on SQLite. At each commit the test lets the process die: the run then resumes, comes to
+// the same end with the same history, and repeats no task whose end was committed.
 func TestInstantStates(t *testing.T) {
 	t.Parallel()
 	none, many := computing(t, 0), computing(t, 300)

@@ -25,10 +25,10 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A signalBox stands on both sides of every call of the stores behind it: who
-// comes there waits until it is let pass. It lets one pass at a time, when nobody
-// can do anything else, so the order in which the calls are made is the one that
-// was drawn.
+// A signalBox stands on both sides of every call of the stores behind it. Each goroutine
+// that comes there waits until the signalBox lets it pass. The signalBox lets one pass at a
+// time, and only when no goroutine can do anything else. So the calls are made in the order
+// that was drawn.
 type signalBox struct {
 	mu      sync.Mutex
 	waiting []*waiting
@@ -177,7 +177,7 @@ func anyMeeting(rt *rapid.T) *meeting {
 	}
 	if rapid.Bool().Draw(rt, "death") {
 		m.death = rapid.IntRange(1, 120).Draw(rt, "at")
-		m.servers++ // somebody is left
+		m.servers++ // one server survives
 	}
 	return m
 }
@@ -185,8 +185,8 @@ func anyMeeting(rt *rapid.T) *meeting {
 // TestNoWakeUpIsLost lets processes that serve runs, or drive them, meet those
 // that send signals and end tokens, in any order of their calls of the store, with
 // a process that dies in the middle or without. Nothing is lost: the runs end
-// without anybody having to look again on the off chance. Nothing is done twice,
-// also when several see that a timer is due. Who goes first is forced on both sides
+// although no process polls again just in case. Nothing is done twice,
+// also when several processes see that a timer is due. The test forces the order on both sides
 // of each call, not of each statement within one. With -rapid.checks=1000 the one on SQLite forces it 100,000 times.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { meetOften(t, 3000, meetInMemory) })

@@ -195,8 +195,8 @@ func (w waitsOf) allAre(t *testing.T, store storage.Store, early bool, is func(*
 var waitingRuns = []string{"timer", "retry", "deadline", "heartbeat", "token", "signal", "child", "of child"}
 
 // TestKilledWhileWaiting kills the process that serves runs in the middle of each
-// kind of wait, and starts another one: each run goes on once, and not before its
-// time; what came while nobody was there counts.
+// kind of wait, and starts another one: each run resumes once, and not before its
+// time. Messages that came while no process served count.
 func TestKilledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for d := 2 * time.Second; ; d *= 2 { // until the machine is fast enough to be killed in their middle

@@ -123,7 +123,7 @@ func (c *group) start(t *testing.T, s storage.Store, name, id, customer string) 
 	}
 }
 
-// waits reports whether a run waits to be told something, and nobody has it.
+// waits reports whether a run waits for a message and has no owner.
 func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
 	t.Helper()
 	a, err := s.Atom(t.Context(), id, "wait")

@@ -15,9 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestGivenBackLater: a run that could not be given back while the store was away
-// does not stay this process's: it goes on here, or is anybody's, once the store is
-// back.
+// TestGivenBackLater: if the store is away, a process cannot release a run. Once the store
+// is back, this process resumes the run or releases it, so that any process can take it.
 func TestGivenBackLater(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{false, true} {

@@ -24,8 +24,8 @@ func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
 		atom.Deferrable(atom.Deferral{Heartbeat: heartbeat})))
 }
 
-// TestRemoteLimits: which limit of work for workers passes first says how the attempt
-// fails, at that time; what nobody took was not begun, and is not undone.
+// TestRemoteLimits: the limit of work for workers that passes first determines when and how
+// the attempt fails. Work that no worker took was not begun, and is not undone.
 func TestRemoteLimits(t *testing.T) {
 	t.Parallel()
 	const never = time.Duration(0)
@@ -72,7 +72,7 @@ func TestRemoteLimits(t *testing.T) {
 				}
 				failed := a.EndedAt
 				if undo != nil {
-					failed = undo.Lease.Add(-time.Minute) // when somebody took it, who looks each second
+					failed = undo.Lease.Add(-time.Minute) // when a worker took it; workers poll each second
 				}
 				if took := failed.Sub(begun); took < c.after || took > c.after+2*time.Second {
 					t.Errorf("it failed after %v, want %v", took, c.after)
@@ -115,8 +115,8 @@ func undertaken(t *testing.T, eng *engine.Engine, at []time.Duration) (why []*at
 	return why, undo
 }
 
-// TestRemoteLimitsUnloaded: the limits hold for a run that is nobody's while it waits,
-// before and after a worker has taken its work, which is what wakes it.
+// TestRemoteLimitsUnloaded: the limits hold for a run that has no owner while it waits,
+// before and after a worker takes its work, which wakes the run.
 func TestRemoteLimitsUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()

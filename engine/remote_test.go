@@ -108,8 +108,8 @@ func TestRemoteBadResult(t *testing.T) {
 	})
 }
 
-// TestRemoteUnloaded: a run whose work, or undo, waits for a worker is nobody's, and
-// is found again where it was, by the process that takes it up.
+// TestRemoteUnloaded: a run whose work, or undo, waits for a worker has no owner. The
+// process that takes it over finds it where it was.
 func TestRemoteUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()
@@ -142,9 +142,9 @@ func TestRemoteUnloaded(t *testing.T) {
 	})
 }
 
-// TestRemoteLease: a worker that is not heard of loses its work to another; what it
-// says then is refused, and the other's result stands. When nobody comes back, the
-// attempt fails, and it is not known what it did.
+// TestRemoteLease: a worker that sends no heartbeat loses its work to another worker. The
+// store then refuses the first worker's calls, and the other's result stands. When no
+// worker comes back, the attempt fails, and its outcome is unknown.
 func TestRemoteLease(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, string]("a", "a", atom.As("x")),
@@ -194,8 +194,8 @@ const remoteMachine = `{"StartAt":"Book","States":{
 	"Book":{"Type":"Task","Resource":"worker:book","Revert":{"Resource":"worker:unbook"},"Next":"Pay"},
 	"Pay":{"Type":"Task","Resource":"worker:pay","TimeoutSeconds":60,"Retry":[{"ErrorEquals":["Busy"],"IntervalSeconds":1}],"End":true}}}`
 
-// TestRemoteMachine: the resources of a machine may be work for workers, tried again
-// and undone like others, also when nobody has the run in memory meanwhile.
+// TestRemoteMachine: the resources of a machine may be work for workers, retried
+// and undone like others, also when no process has the run in memory meanwhile.
 func TestRemoteMachine(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := asl.Parse("trip", []byte(remoteMachine))

@@ -101,10 +101,10 @@ func WithSlots(n int) ServerOption {
 	}
 }
 
-// WithDrain sets how long what executes may still take when the server is to
-// stop. Nothing more is begun meanwhile; what ends is recorded, and its run is then
-// anybody's. What has not ended by then is told to, see [WithGrace]. The default is
-// 0: it is told at once.
+// WithDrain sets how long running atoms may continue after the server is told to stop.
+// Meanwhile the server starts nothing. When an atom ends, the server records its result and
+// releases the run, so that any process can take it. After d the server cancels the atoms
+// that still run, see [WithGrace]. The default is 0: it cancels them at once.
 func WithDrain(d time.Duration) ServerOption {
 	return func(s *Server) error {
 		if d < 0 {

@@ -172,7 +172,7 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 		})
 	}
 	p.beside(playedRun)
-	for { // those that nobody was told of are looked for when all others are over, lest two drive one
+	for { // once all others are over, look for detached runs that the observer was not told of, lest two drive one
 		if err := group.Wait(); err != nil {
 			return err
 		}

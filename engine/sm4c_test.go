@@ -85,7 +85,7 @@ func playDying(
 					return end, died
 				}
 			}
-			if d.commit > 0 { // nobody died
+			if d.commit > 0 { // no process died
 				break
 			}
 			died++

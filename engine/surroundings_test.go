@@ -156,7 +156,7 @@ func (r *recordedTask) Execute(ctx context.Context, in atom.Values) (atom.Value,
 	if a.Submitted != nil {
 		submitted := atom.FromJSON(a.Submitted)
 		if token := atom.Token(ctx); token != "" {
-			r.end(token, a) //nolint:contextcheck // whoever ends it outlives the call
+			r.end(token, a) //nolint:contextcheck // the goroutine that ends it outlives the call
 			return submitted, atom.ErrDeferred
 		}
 		return submitted, nil

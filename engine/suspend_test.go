@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestSuspendOwned suspends a run that somebody else drives, and returns when it
-// rests, having started nothing.
+// TestSuspendOwned suspends a run that another engine drives. The call returns when the run
+// rests, and nothing was started.
 func TestSuspendOwned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Hour); return nil }}}

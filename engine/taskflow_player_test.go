@@ -21,7 +21,7 @@ import (
 // A player plays a recorded case through engine and store. Its interrupts
 // strike in the observer, which is called when the change it tells of is
 // committed and nothing else has happened: a suspension asks the engine, a crash
-// leaves it there and then, by a panic that nobody but the player catches. What
+// leaves it there and then, by a panic that only the player catches. What
 // goes on after that has only what is in the store.
 type player struct {
 	storage.Store // of the present process

@@ -156,7 +156,7 @@ func TestDeferredEarly(t *testing.T) {
 			a := &approval{}
 			eng := newEngine(t, a.flow(atom.Deferral{}), opts...)
 			a.ask = func(context.Context) error {
-				a.end(t, eng.Store(), "yes", nil) //nolint:contextcheck // it is somebody else's
+				a.end(t, eng.Store(), "yes", nil) //nolint:contextcheck // another party ends it
 				time.Sleep(time.Minute)
 				return late
 			}

@@ -13,11 +13,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Work is an attempt that a worker has taken from a queue. It ends the attempt
-// with [storage.Inbox.FinishToken], and tells that it is still at it with
-// [storage.Inbox.KeepToken], under the token and the number of this taking:
-// so neither does anything once somebody else has taken it. Whoever is not taken
-// from uses EndToken and Beat, without the number.
+// Work is an attempt that a worker has taken from a queue. The worker ends the attempt
+// with [storage.Inbox.FinishToken], and extends its lease with [storage.Inbox.KeepToken].
+// It passes both the token and Take, so neither has an effect once another worker has
+// taken the attempt. A party that cannot lose the attempt to another worker uses
+// EndToken and Beat, without Take.
 type Work struct {
 	Token       string
 	Take        int64  // how often this work was taken; what a worker's claim is known by
@@ -27,7 +27,7 @@ type Work struct {
 	Attempt     int
 	Input       atom.Value
 	Undoes      *Undoes       // not nil when the attempt reverts
-	Deadline    time.Time     // when it is too late, by whichever limit, if the worker is heard of; zero is never
+	Deadline    time.Time     // when the first limit passes, if the worker sends heartbeats; zero is never
 	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 is without limit
 	Lease       time.Time     // until when it is the worker's; zero is for as long as it takes
 	Trace       string        // the W3C traceparent that the run was begun under; "" when there is none

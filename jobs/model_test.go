@@ -37,7 +37,7 @@ func (j *modelJob) free(now time.Time) bool {
 		j.state == states.JobClaimed && j.until.Before(now)
 }
 
-// held is a claim that somebody has got, perhaps long ago.
+// held is a claim that a claimant got, perhaps long ago.
 type held struct {
 	board *jobs.Board
 	claim jobs.Claim

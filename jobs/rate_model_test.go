@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestRateModel: whoever claims and whenever, claimants get all that their rates
-// let in, in the order of the board, and no more in any window.
+// TestRateModel: no matter which claimant claims and when, claimants get all jobs that
+// their rates allow, in the order of the board, and no more in any window.
 func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

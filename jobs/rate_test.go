@@ -20,7 +20,7 @@ func limit(t *testing.T, b *jobs.Board, limits ...storage.Limit) {
 }
 
 // testRate: a rate holds for all claimants together, counts each claim, goes by
-// priority and age, and holds up nobody else.
+// priority and age, and delays no job that it does not count.
 func testRate(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Backoff: atom.Constant(time.Millisecond)})
 	limit(t, b,

@@ -209,7 +209,7 @@ func testRenewedLate(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Lease: short})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	c := soon(t, b)
-	for time.Now().Before(c.Until) { // nobody else looks
+	for time.Now().Before(c.Until) { // no other claimant looks
 		tick := time.NewTimer(short)
 		<-tick.C
 	}
@@ -288,7 +288,7 @@ func testByHand(t *testing.T, open opener) {
 	}
 }
 
-// testEachOnce: many claim at once, and nobody gets what another has.
+// testEachOnce: many claimants claim at once, and no two get the same job.
 func testEachOnce(t *testing.T, open opener) {
 	one, other := open(t, jobs.Policy{})
 	const all = 60

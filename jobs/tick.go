@@ -91,7 +91,7 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 			if !move.Next.IsZero() && (next.IsZero() || move.Next.Before(next)) {
 				next = move.Next
 			}
-		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound): // somebody else has, or it was changed
+		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound): // moved elsewhere, or changed
 			next = now
 		default:
 			errs = append(errs, err)

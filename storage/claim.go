@@ -27,10 +27,10 @@ func (c *Claim) BeginsWith(cp *Checkpoint) bool { return c.Begins > 0 && c.Begin
 // Makes reports whether the claim's run is made with that checkpoint.
 func (c *Claim) Makes(cp *Checkpoint) bool { return c.New != nil && c.BeginsWith(cp) }
 
-// ClaimNew returns a claim that makes a run with its first Commit, and the run as
-// it will have been made: until then there is none, and nobody is kept from making it.
-// So a run that is begun at once costs one transaction, and is never there without
-// having begun. It returns ErrInvalid for a run that cannot be created.
+// ClaimNew returns a claim that creates a run with its first Commit, and the run as it
+// will have been created. Until that Commit the run does not exist, and any other process
+// can create it. So a run that is begun at once costs one transaction, and is never stored
+// without having begun. ClaimNew returns ErrInvalid for a run that cannot be created.
 func ClaimNew(run Run) (Claim, *Snapshot, error) {
 	if err := run.Check(); err != nil {
 		return Claim{}, nil, err

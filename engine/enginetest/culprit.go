@@ -91,7 +91,7 @@ func (d *detective) revert(i int) {
 		}
 		got := st.end.at(place)
 		if got == want || st.before.at(place) != met {
-			continue // it is back, or somebody else has been here and is not undone
+			continue // it is back, or another atom changed it and is not undone
 		}
 		switch {
 		case former != nil && met == want:

@@ -1,9 +1,9 @@
 // Package enginetest is for the tests of those who write flows.
 //
-// [FailAt] answers the question that tests of single tasks leave open: is
-// everything back where it was when the flow fails, whichever atom fails and in
-// whichever way, and wherever its process dies? It needs to know how to make a
-// world, which flow changes it, and what of it must be back:
+// [FailAt] answers the question that tests of single tasks leave open: when the
+// flow fails, is everything back where it was? FailAt asks this for every atom that
+// can fail, for every way to fail, and for every point at which the process can die.
+// Tell it how to make a world, which flow changes the world, and what must be back:
 //
 //	func TestOrder(t *testing.T) {
 //		enginetest.FailAt(t, enginetest.World[*Shop]{

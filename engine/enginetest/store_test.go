@@ -43,7 +43,7 @@ func TestDieAt(t *testing.T) {
 	}
 }
 
-// TestDieAtStep shows that a step of a run that nobody owns is a commit, too.
+// TestDieAtStep shows that a step of a run without an owner is a commit, too.
 func TestDieAtStep(t *testing.T) {
 	t.Parallel()
 	records := memstore.New()

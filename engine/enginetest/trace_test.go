@@ -134,8 +134,8 @@ func TestTasks(t *testing.T) {
 	enginetest.Undone(t, store, "r", "Book")
 }
 
-// TestNoSuchTask shows that a task nobody scripted is named, with those that are
-// there.
+// TestNoSuchTask shows that the error names a task that the test did not script, and the
+// tasks that it did.
 func TestNoSuchTask(t *testing.T) {
 	t.Parallel()
 	_, err := new(enginetest.Tasks).On("pay").On("book").Task("boat")

@@ -46,7 +46,7 @@ type World[W any] struct {
 	Codes []string
 
 	// Stays names the atoms whose effects may stay when a run is undone, such as a
-	// mail that was sent. A difference that nobody but they made is none. Optional.
+	// mail that was sent. A difference that only these atoms made does not count. Optional.
 	Stays []string
 
 	// MaxCases bounds the number of cases. When there are more, so many are chosen

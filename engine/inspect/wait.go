@@ -17,7 +17,7 @@ type Wait struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Token   string    `json:"token,omitempty"`
 	Work    string    `json:"work,omitempty"`    // worker: of which kind
-	Worker  string    `json:"worker,omitempty"`  // worker: who has it, if anybody
+	Worker  string    `json:"worker,omitempty"`  // worker: the one that took the work; "" if none did
 	Lease   time.Time `json:"-"`                 // worker: until when
 	Message string    `json:"message,omitempty"` // its kind
 	Name    string    `json:"name,omitempty"`    // of the signal or event

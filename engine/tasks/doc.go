@@ -70,7 +70,7 @@
 // A Lambda function is found by its ARN, by that without a version, or by its bare
 // name, under which it was added or is mapped. arn:aws:states:::lambda:invoke calls
 // the function that its input names, with the Payload, and wraps the result as the
-// service does. arn:aws:states:::http:invoke is an HTTP task: its input says what
-// is asked of whom; the connection is not looked at. Any other service is what the
+// service does. arn:aws:states:::http:invoke is an HTTP task: its input names the
+// endpoint and the request; the connection is ignored. Any other service is what the
 // user maps it to.
 package tasks

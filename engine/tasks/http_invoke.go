@@ -21,9 +21,9 @@ import (
 // httpInvoke is the resource of AWS's HTTP tasks.
 const httpInvoke = "arn:aws:states:::http:invoke"
 
-// request is the body of an HTTP task: its input says what is asked of whom. The
-// connection that AWS demands for authentication is not looked at: headers say
-// who asks.
+// request is the body of an HTTP task: its input names the endpoint and the request. The
+// connection that AWS demands for authentication is ignored: headers identify the
+// caller.
 type request struct{ client *http.Client }
 
 // asking is the input of an HTTP task, by AWS's names.

@@ -24,11 +24,11 @@ var supervising atomic.Bool
 // processes that this one has started when this one ends.
 //
 // In a process that does not call Supervise, only the program itself is killed when
-// the process dies, and that on Linux alone. What the program started lives on, and
-// may meet the next attempt.
+// the process dies, and that on Linux alone. The processes that the program started live
+// on, and may still run during the next attempt.
 //
-// A program can outlive Ebb in spite of Supervise if it runs as another user, whom
-// this one may not signal, or if it kills its supervisor and is a session of its own.
+// In two cases a program can outlive Ebb in spite of Supervise. It runs as another user,
+// and this user may not signal it. Or it kills its supervisor and has a session of its own.
 func Supervise() {
 	if prepareSupervision() {
 		supervising.Store(true)

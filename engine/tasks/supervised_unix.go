@@ -89,7 +89,7 @@ func supervise(ctx context.Context, program *exec.Cmd, name *os.File) (*supervis
 	err = s.cmd.Start()
 	_ = theirs.Close() // it is the supervisor's
 	if err != nil {
-		_ = ours.Close()                                               // nobody is at the other end
+		_ = ours.Close()                                               // no process is at the other end
 		return nil, fmt.Errorf("cannot start the supervisor: %v", err) //nolint:errorlint // the program may be there though the binary of Ebb is not
 	}
 	return s, nil

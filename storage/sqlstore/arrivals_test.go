@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// TestArrivalsFor: a commit that makes a run due, or sends a message, notifies those who look for
-// such; that a run ended is told to nobody else but this process.
+// TestArrivalsFor: a commit that makes a run due, or sends a message, notifies the goroutines that
+// wait for such a change. The end of a run notifies only this process.
 func TestArrivalsFor(t *testing.T) {
 	t.Parallel()
 	running, ended := storage.Head{State: states.FlowRunning}, storage.Head{State: states.FlowSuccess, Release: true}

@@ -126,10 +126,10 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch [
 	return batch, spoilt, err
 }
 
-// lock locks the rows of the runs that a batch writes, in one order for all, and
-// returns whose could be locked: those that somebody else is writing fail with errHeld. Who
-// takes a run over that somebody else was faster to take, or is about to change, has
-// lost it, and costs the others nothing.
+// lock locks the rows of the runs that a batch writes, in the same order in every batch. It
+// returns the writes whose rows it could lock. If another transaction is writing a run, the
+// write fails with errHeld. A write that takes a run over fails with ErrFenced instead, also
+// when another process has already taken that run. These failures do not delay other writes.
 func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch []*write, err error) {
 	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
 		return all, nil
@@ -235,9 +235,9 @@ func (w *writer) do(ctx context.Context, s *session, batch []*write) (spoilt boo
 	return false, nil
 }
 
-// seals reports whether a batch ends with one round trip. When the connection is lost
-// in it, nobody can tell whether it was done. So the database has been heard before in
-// this transaction, or all will be done once more.
+// seals reports whether a batch ends with one round trip. If the connection is lost
+// during that round trip, the store cannot know whether the batch was committed. So the
+// database must have answered before in this transaction, or every write must be repeatable.
 func (w *writer) seals(s *session, batch []*write) bool {
 	if !w.dialect.posts || w.committed != nil || !s.sealable() {
 		return false

@@ -100,7 +100,7 @@ func (c *checkpointer) round(ctx context.Context) error {
 	return nil
 }
 
-// copy copies what can be copied without anybody waiting.
+// copy copies what can be copied without making any reader or writer wait.
 func (c *checkpointer) copy(ctx context.Context, s *session) (walState, error) {
 	if err := c.writer.files.check(); err != nil { // the log may be another file's by now
 		return walState{}, err
@@ -120,7 +120,7 @@ const (
 
 // walState is what SQLite says of the WAL after a checkpoint.
 type walState struct {
-	Busy         bool // somebody was in the way
+	Busy         bool // a reader or a writer was in the way
 	Log          int64
 	Checkpointed int64
 }
@@ -159,8 +159,8 @@ func (c *checkpointer) close(ctx context.Context) error {
 	if c.writer.files.logReplaced() {
 		return errors.Join(c.session.keepLog(), c.session.close())
 	}
-	// Also when the database was replaced: it belongs into the file that is open, and whoever
-	// opens the other one must not find it.
+	// Also when the database was replaced: the WAL belongs to the file that is open, and a process
+	// that opens the other file must not find it.
 	_, err := checkpoint(ctx, c.session, emptyWAL)
 	if dberr.Busy(err) {
 		err = nil

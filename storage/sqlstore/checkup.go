@@ -162,7 +162,7 @@ const restoredBy = 1000
 // a process that claimed something of it after the copy was made can write nothing, as what
 // claims are compared with is raised above all that was handed out; and what the copy
 // says to be owned is free. It returns how many runs and jobs those are that have not
-// ended. Nobody else may be working on the database.
+// ended. No other process may be working on the database.
 func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		now, err := w.now(ctx)

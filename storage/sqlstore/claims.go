@@ -18,9 +18,9 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
-// Most claims are one statement, which finds jobs and claims them. Where it takes more to
-// know whether a job may be claimed, as rates count it or it has labels and somebody offers
-// some, jobs are read first, page by page.
+// Most claims are one statement, which finds jobs and claims them. If rates count jobs, or the
+// claimant offers labels, this statement cannot decide whether a job may be claimed. Then the
+// jobs are read first, page by page.
 
 const (
 	// Jobs whose time has come, and those whose lease has run out, are made
@@ -145,8 +145,8 @@ func (s *Store) claimLooking(ctx context.Context, w *session, c *claiming) error
 	return claimLookedAt(ctx, w, c, rates, now)
 }
 
-// unclaim makes jobs free that nobody has any more, and those whose time has come, once
-// in a transaction.
+// unclaim frees the jobs whose claim has lapsed, and those whose time has come. It does so
+// once in a transaction.
 func unclaim(ctx context.Context, w *session) error {
 	if w.freed { // by another claim that shares it
 		return nil

@@ -37,7 +37,7 @@ func TestColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[len("before")+7] = 1 // the driver says whether there are NULLs, which nobody minds
+		want[len("before")+7] = 1 // the driver says whether there are NULLs, which does no harm
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: %x, want %x", name, got, want)
 		}

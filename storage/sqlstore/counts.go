@@ -13,9 +13,9 @@ type Counts struct {
 	// the first commit of each log that begins anew.
 	Syncs int64
 
-	// Told is how often other processes have told this one that something came, and
-	// Found how many jobs were claimed that nobody had told of: many where what
-	// processes tell each other does not arrive.
+	// Told is how often other processes notified this one that something came. Found is how
+	// many jobs this process claimed without a notification. If Found is high, notifications
+	// between processes do not arrive.
 	Told, Found int64
 }
 

@@ -62,8 +62,8 @@ func connect(file, mode string, pragmas ...string) (*sqlx.DB, error) {
 	return sqlx.Open("sqlite", uri(file, mode, pragmas...))
 }
 
-// frozen is the mode for files that nobody can write, so that no locks are needed
-// and no files for them.
+// frozen is the mode for files that no process can write. Such files need no locks, and no
+// files for locks.
 const frozen = "ro&immutable"
 
 // uri returns what the driver opens, with these pragmas on every connection.

@@ -31,5 +31,5 @@ var (
 	ErrBroken = fmt.Errorf("sqlstore: %w after an I/O error: check the disk, then restart", storage.ErrBroken)
 )
 
-// waits reports whether a write was not done as somebody else has locked what it writes.
+// waits reports whether a write was not done because another transaction has locked its rows.
 func waits(err error) bool { return errors.Is(err, errHeld) || dberr.State(err) == dberr.IsLocked }

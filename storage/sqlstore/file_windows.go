@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// An identity says that a file exists: here, nobody can replace a file that is open.
+// An identity says that a file exists: on Windows, no process can replace a file that is open.
 type identity struct{ there bool }
 
 func identify(path string) (identity, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestServerGather lets many write at once, some of whom share a transaction with nobody:
-// each gets its turn, and none is left waiting while there is a free lane.
+// TestServerGather lets many goroutines write at once. Some of their writes share no
+// transaction. Each write gets its turn, and none waits while there is a free lane.
 func TestServerGather(t *testing.T) {
 	t.Parallel()
 	s, _ := openOnServer(t)

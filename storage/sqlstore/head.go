@@ -77,8 +77,8 @@ SELECT v.n, v.seq, v.entries, v.events, v.refs, v.iterations, v.waited, v.bytes,
 	runTypes = `n bigint, seq bigint, ` + countTypes + turnTypes + takeTypes
 )
 
-// createdArgs adds the arguments of insertRun, but for the number, of a run that
-// nobody has begun.
+// createdArgs adds the arguments of insertRun, except the number, of a run that
+// has not begun.
 func createdArgs(args []any, run *storage.Run, refs int64, created any) []any {
 	rest := endingOf(&storage.Head{
 		State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
@@ -88,7 +88,7 @@ func createdArgs(args []any, run *storage.Run, refs int64, created any) []any {
 	return append(rest.args(args), 0, "", "", micros(run.Due))
 }
 
-// row adds those of a run that begins with this checkpoint, its owner's or nobody's.
+// row adds the arguments of a run that begins with this checkpoint, with or without an owner.
 func (c *commit) row(args []any) []any {
 	h := &c.cp.Head
 	memory := h.Memory
@@ -138,7 +138,7 @@ func counted(cp *storage.Checkpoint) []any {
 	return []any{h.Entries - int64(len(cp.History)), h.Events - cp.Events(), h.Refs - int64(len(cp.Payloads)), cp.Pop, undos, undos}
 }
 
-// begin takes the run over, or lets it be nobody's still, and writes its row.
+// begin takes the run over, or leaves it without an owner, and writes its row.
 func (c *commit) begin(ctx context.Context, w *session) error {
 	args := append(c.rest.args(countArgs(w, c.cp, c.turn.Row)), c.taken()...)
 	args = append(args, c.n, c.claim.Fence-1, c.claim.Wakeups, c.cp.Head.Seq)

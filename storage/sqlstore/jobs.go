@@ -173,7 +173,7 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 
 // arrivalOf returns who may wait for the end of a claim.
 func arrivalOf(end *storage.JobEnd) wakeup.Change {
-	if end.State.Ended() { // nobody waits on the board for one that has ended
+	if end.State.Ended() { // no claimant waits for a job that has ended
 		return wakeup.Nobody
 	}
 	return wakeup.Posts

@@ -81,8 +81,8 @@ ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, lease = excluded.lease`
 WHERE id = ? AND lease > 0 RETURNING seen`
 	resignOwner = `UPDATE owners SET lease = 0 WHERE id = ?`
 	forgetOwner = `DELETE FROM owners WHERE lease < ` + serverClock + ` - ? AND NOT EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '')`
-	// selectExpired lists those who may have died, and the dead that left something. OFFSET has the server look for the
-	// first row of each owner, and not for all that anybody owns.
+	// selectExpired lists the owners that may have died, and the dead owners that left runs or jobs. OFFSET makes the
+	// server look for the first row of each owner, and not for all rows that have an owner.
 	selectExpired = ` WHERE owners.lease > 0 OR EXISTS (SELECT 1 FROM runs WHERE owner = owners.id AND owner <> '' OFFSET 0)
   OR EXISTS (SELECT 1 FROM jobs WHERE owner = owners.id AND state = ` + jobClaimed + ` AND lease > 0 OFFSET 0)`
 )
@@ -154,7 +154,7 @@ func (k *leaseRenewer) loop(ctx context.Context) {
 		case <-k.stop:
 		}
 		pause.Stop()
-		k.notifier.Wake() // nobody will say what comes meanwhile
+		k.notifier.Wake() // without a connection no notification arrives
 	}
 }
 

@@ -83,8 +83,8 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// TestOutageOfServer: after an outage that is longer than a lease nobody is taken
-// for dead who has not had the time to show himself.
+// TestOutageOfServer: after an outage longer than a lease, no owner counts as dead before it
+// has had time to renew its lease.
 func TestOutageOfServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

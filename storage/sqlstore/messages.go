@@ -148,7 +148,7 @@ func (s *Store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 		}
 		return r.all(ctx, &messages, selectArrivals, since, s.owner.ID)
 	})
-	if err == nil && s.notifier.Others.Swap(false) { // else nobody can have taken this owner for dead
+	if err == nil && s.notifier.Others.Swap(false) { // else no other process can have taken this owner for dead
 		if err = s.reregister(ctx); err != nil {
 			s.notifier.Others.Store(true)
 		}

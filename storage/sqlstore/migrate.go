@@ -69,7 +69,7 @@ func readSchema(ctx context.Context, conn *sqlx.Conn) (schema, error) {
 	return s, err
 }
 
-// empty reports whether nobody has made anything of the file yet.
+// empty reports whether no program has created anything in the file yet.
 func (s schema) empty() bool { return s.application == 0 && s.version == 0 && s.tables == 0 }
 
 // check refuses files of others and of newer versions.

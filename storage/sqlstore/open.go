@@ -179,8 +179,8 @@ func (s *Store) schemaOf(ctx context.Context, mode string) (found schema, err er
 	return found, s.foreign(err)
 }
 
-// resting reports whether all that was committed is in the file itself: nobody
-// writes, and the last one closed in good order.
+// resting reports whether every commit is in the file itself: no process writes, and
+// the last process that did closed the store cleanly.
 func (s *Store) resting() bool {
 	info, err := os.Stat(s.file + "-wal")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0

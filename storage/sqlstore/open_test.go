@@ -231,7 +231,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("ClaimJobs: %v", err)
 		}
 	}
-	look() // while somebody writes
+	look() // while another store writes
 	shut(t, w)
 	before := folder(t, dir)
 	look()

@@ -299,7 +299,7 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 // lives reports whether the owner is alive, and leaves everything as it is.
 func (s *Store) lives(id string) (bool, error) {
 	dead, alive, err := s.probe(id)
-	if errors.Is(err, fs.ErrPermission) && s.readOnly { // of those who may only read, nobody rests anything on it
+	if errors.Is(err, fs.ErrPermission) && s.readOnly { // no decision of a read-only store depends on it
 		return true, nil
 	}
 	if dead == nil || err != nil {

@@ -11,16 +11,16 @@ const (
 	maxTurn = 4 * time.Millisecond
 	// minBatch is how many writes may share a transaction however long each takes.
 	minBatch = 8
-	// forgetWaits is after how many transactions for which nobody waited a process
-	// takes the database to be its own again.
+	// forgetWaits is the number of transactions without a waiting process after which a
+	// process assumes again that it alone writes to the database.
 	forgetWaits = 16
 	// paceWeight is that of what was seen before, to 1 of the last transaction.
 	paceWeight = 7
 )
 
-// A pace is how fast a process writes, and whether others wait for it. From both
-// follows how many writes may share a transaction: with nobody else there as many
-// as want to, because a sync is what takes longest.
+// A pace is how fast a process writes, and whether other processes wait for it. Both
+// determine how many writes may share a transaction. If no other process waits, all that
+// queue may share one, because the sync takes longest.
 type pace struct {
 	mu     sync.Mutex
 	each   time.Duration // what one write took lately, without the sync
@@ -34,7 +34,7 @@ func (p *pace) took(d time.Duration, writes int) {
 	p.each = (p.each*paceWeight + d/time.Duration(writes)) / (paceWeight + 1)
 }
 
-// left notes at the end of a turn whether somebody waited for it.
+// left notes at the end of a turn whether another process waited for it.
 func (p *pace) left(wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

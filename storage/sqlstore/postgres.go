@@ -28,8 +28,8 @@ const (
 	// maxConnections bounds a store's connections: the lanes, the readers, the
 	// lease renewer's, and one in passing.
 	maxConnections = lanesShared + lanesApart + maxReaders + 1
-	// sharedWait is how long a transaction that many share waits for what somebody
-	// else has locked. Then who wants it goes alone.
+	// sharedWait is how long a transaction that many writes share waits for a row that another
+	// transaction has locked. After that, the write that needs the row runs alone.
 	sharedWait = 20 * time.Millisecond
 
 	connectTimeout = 10 * time.Second

@@ -51,7 +51,7 @@ func TestServerKilledInCommit(t *testing.T) {
 	t.Parallel()
 	for place, want := range map[string]int64{
 		"sqlstore.commit.before": 2, // the third is not there
-		"sqlstore.commit.after":  3, // the third is there, though nobody was told
+		"sqlstore.commit.after":  3, // the third is there, though no reply arrived
 	} {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestServerKilledInCommit(t *testing.T) {
 			s := openServer(t, dsn)
 			defer shut(t, s)
 			// The server ends what the dead process had begun once it has noticed that
-			// nobody is there: until then the row is locked.
+			// the client is gone: until then the row is locked.
 			goOn(t, s, run)
 			if got := whole(t, s, run); got != want+1 {
 				t.Errorf("the run stood at %d, want %d", got-1, want)
@@ -193,7 +193,7 @@ func TestServerConnectionsCut(t *testing.T) {
 func TestServerCommitUnheard(t *testing.T) {
 	t.Parallel()
 	for tag, undone := range map[string]bool{
-		"COMMIT":   false, // it is done, and nobody was told
+		"COMMIT":   false, // it is done, and no reply arrived
 		"SELECT 1": true,  // the guard's answer: it was undone as the connection was lost, or done
 	} {
 		t.Run(tag, func(t *testing.T) {
@@ -446,7 +446,7 @@ func TestServerUnheard(t *testing.T) {
 // rewritten in its page, with no index touched.
 func TestServerHot(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.Database(t) // where nobody else's snapshot keeps old rows from being tidied up
+	dsn := postgrestest.Database(t) // where no other transaction's snapshot keeps old rows from being removed
 	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ func openOnServer(t *testing.T) (s *Store, dsn string) {
 	return s, dsn
 }
 
-// TestServerLimitRace sets a limit while a run is being made that it counts: the run
-// is counted, whichever of the two comes first.
+// TestServerLimitRace sets a limit while a run that it counts is being created. The limit
+// counts the run, no matter which of the two commits first.
 func TestServerLimitRace(t *testing.T) {
 	t.Parallel()
 	s, dsn := openOnServer(t)

@@ -77,7 +77,7 @@ func TestKilledInCommit(t *testing.T) {
 	t.Parallel()
 	for place, want := range map[string]int64{
 		"sqlstore.commit.before": 2, // the third is not there
-		"sqlstore.commit.after":  3, // the third is there, though nobody was told
+		"sqlstore.commit.after":  3, // the third is there, though no reply arrived
 	} {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()

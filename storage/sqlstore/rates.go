@@ -16,8 +16,8 @@ SELECT NOT EXISTS (SELECT 1 FROM used WHERE flow = '') AND (
   EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobUnclaimed + ` AND flow NOT IN (SELECT flow FROM used))
   OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobScheduled + ` AND (not_until IS NULL OR not_until <= ?1) AND flow NOT IN (SELECT flow FROM used))
   OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobClaimed + ` AND lease < ?1 AND flow NOT IN (SELECT flow FROM used)))`
-	// lockRates lets nobody else claim what a rate may count until this transaction
-	// ends.
+	// lockRates keeps other claimants from claiming jobs that a rate may count until this
+	// transaction ends.
 	lockRates   = `SELECT flow FROM limits WHERE rate > 0 ORDER BY flow, label FOR UPDATE`
 	selectRated = `SELECT r.flow, r.label, r.value, CAST(sum(r.jobs) AS BIGINT) AS jobs
 FROM limits l JOIN rated r ON r.flow = l.flow AND r.label = l.label WHERE l.rate > 0 AND r.at > ?1 - l.per GROUP BY r.flow, r.label, r.value`
@@ -29,7 +29,7 @@ ON CONFLICT (flow, label, value, at) DO UPDATE SET jobs = rated.jobs + excluded.
 )
 
 // meter returns how many jobs were claimed, as rates count them, and the time; nil
-// when there are no rates. Nobody else claims any until the transaction ends.
+// when there are no rates. No other claimant claims such jobs until the transaction ends.
 func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	limits, err := readLimits(ctx, w)
 	if err == nil && rules.NewMeter(limits) != nil && w.dialect.locks {

@@ -56,8 +56,8 @@ func TestUsedRateIsRead(t *testing.T) {
 	})
 }
 
-// usedRate looks for jobs while somebody else writes, which begins with hold and ends
-// with what that returns.
+// usedRate looks for jobs while another connection writes. That write begins with hold and
+// ends with the function that hold returns.
 func usedRate(t *testing.T, s *sqlstore.Store, hold func() func()) {
 	t.Helper()
 	claim := func(want int) {

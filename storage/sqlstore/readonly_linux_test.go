@@ -102,7 +102,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	goOn(t, w, "a")
 	shut(t, w)
 	for path, mode := range map[string]os.FileMode{
-		filepath.Dir(temp): 0o755, temp: 0o755, // nobody may come by
+		filepath.Dir(temp): 0o755, temp: 0o755, // the user without root's rights may pass
 		dir: 0o555, file: 0o444,
 	} {
 		if err := os.Chmod(path, mode); err != nil {

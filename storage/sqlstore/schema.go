@@ -297,7 +297,7 @@ func createdTwice(err error) bool {
 	return is && slices.Contains([]string{"23505", "42P06", "42P07"}, e.Code)
 }
 
-// step makes the next step, unless somebody else has made all of them meanwhile.
+// step runs the next migration, unless another process has run all of them meanwhile.
 func (s *server) step(ctx context.Context) (err error) {
 	conn, err := s.db.Connx(ctx)
 	if err != nil {

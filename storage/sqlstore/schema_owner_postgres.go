@@ -44,7 +44,7 @@ func (s *server) refusePublic(r schemaRights) error {
 		ErrForeign, s.place, s.schema, pgx.Identifier{s.schema}.Sanitize())
 }
 
-// refuseOwner refuses to create tables in a schema that somebody else made for them.
+// refuseOwner refuses to create tables in a schema that belongs to a role that is not trusted.
 func (s *server) refuseOwner(r schemaRights) error {
 	if r.Owner == "" || r.Trusted {
 		return nil

@@ -254,10 +254,10 @@ type queued struct {
 	read  func(*answer) error    // reads what it selects; nil when it selects nothing
 }
 
-// post runs a statement whose outcome nobody waits for: where the way to the
-// database is long, it is sent with the next that is asked for an answer, or with
-// the COMMIT. Then its error comes only there, as that of check, which may be nil.
-// The arguments must stay as they are until then.
+// post runs a statement without waiting for its outcome. If the round trip to the
+// database is long, post sends it with the next statement that needs an answer, or with
+// the COMMIT. Its error, and that of check, which may be nil, then comes only there.
+// The arguments must not change until then.
 func (s *session) post(ctx context.Context, check func(rows int64) error, query string, args ...any) error {
 	if s.dialect.posts {
 		s.posted = append(s.posted, queued{query: query, args: args, check: check})
@@ -405,8 +405,8 @@ WHERE r.n = ANY (ARRAY(SELECT n FROM origins WHERE id IN (SELECT value FROM json
 	lockFreeNumbers = `SELECT n, fence FROM runs WHERE n = ANY (CAST(? AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`
 )
 
-// lockNumbers locks the rows of runs that are known by their numbers, but for those
-// that somebody else has locked, and returns the fences of those that it could lock.
+// lockNumbers locks the rows of runs that are known by their numbers. It skips rows that
+// another transaction has locked, and returns the fences of the rows that it locked.
 func (s *session) lockNumbers(ctx context.Context, runs map[int64]string) (fences map[int64]int64, err error) {
 	fences = make(map[int64]int64, len(runs))
 	if len(runs) == 0 {
@@ -427,7 +427,7 @@ func (s *session) lockNumbers(ctx context.Context, runs map[int64]string) (fence
 	return fences, nil
 }
 
-// lockRuns locks the rows of runs, with free but for those that somebody else has
+// lockRuns locks the rows of runs. With free it skips the rows that another transaction has
 // locked.
 func (s *session) lockRuns(ctx context.Context, runs []string, free bool) error {
 	if len(runs) == 0 {

@@ -15,7 +15,7 @@ import (
 const (
 	selectDeaths = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried FROM runs WHERE owner = ? AND owner <> ''`
 	// blameRuns counts the death in the rows on trial, or in all if none is: now, since when
-	// deaths count, what is proved, by whom, the owner, how many are on trial.
+	// deaths count, what is proved, which process found the death, the owner, how many are on trial.
 	blameRuns = `UPDATE runs SET owner = '', due = ?1, died = ?1, died_by = ?4,
   lost = CASE WHEN died > ?2 THEN lost + 1 WHEN trial % 2 = 1 THEN 2 ELSE 1 END,
   proof = CASE WHEN died > ?2 THEN proof ELSE 0 END + CASE WHEN trial % 2 = 1 THEN CAST(?3 AS BIGINT) ELSE 0 END,

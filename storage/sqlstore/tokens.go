@@ -32,7 +32,7 @@ ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.inca
   queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
   result = excluded.result, failure = excluded.failure
 WHERE tokens.state = ` + tokenOpen + ` AND tokens.run = excluded.run`
-	// The number under which the work was taken guards what its worker does; 0 is anybody, -1 is while nobody has it.
+	// The number under which the work was taken guards the worker's writes. 0 stands for any party, -1 for untaken work.
 	endToken = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3
 WHERE id = ?4 AND state = ` + tokenOpen + ` AND (?5 = 0 OR take = ?5 OR take = 0 AND ?5 = -1)`
 	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = ` + tokenOpen
@@ -282,7 +282,7 @@ func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
-		if found.State != storage.TokenOpen || !rules.FreeBy(&found, now) { // somebody was faster
+		if found.State != storage.TokenOpen || !rules.FreeBy(&found, now) { // another worker was faster
 			continue
 		}
 		before := found.Take

@@ -50,7 +50,7 @@ type transaction struct {
 	fn    func(*sql.Tx) (atom.Value, error)
 
 	result atom.Value
-	own    error // the function's, which is nobody else's
+	own    error // of the function, not of the store
 }
 
 // errOwn undoes a transaction on account of the function's own error, which is

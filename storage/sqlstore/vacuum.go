@@ -6,8 +6,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// vacuumPages is how many pages are given back in one transaction: so few that
-// nobody notices to have waited.
+// vacuumPages is how many pages one transaction gives back to the file system. The number is
+// so small that no other write waits noticeably.
 const vacuumPages = 500
 
 const (

@@ -149,8 +149,8 @@ func TestCheckWriteWrites(t *testing.T) {
 	}
 }
 
-// TestTurnGivenUp gives up waits for the turn again and again, while others get it.
-// Neither is a turn kept that nobody wants any more, nor do two write at once.
+// TestTurnGivenUp gives up waits for the turn again and again, while other writers get it.
+// The queue keeps no turn that no write wants any more, and no two writers write at once.
 func TestTurnGivenUp(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

@@ -29,13 +29,13 @@ type write struct {
 	arrivals   wakeup.Change                         // who may wait for it
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
-	takes      bool                                  // takes that one over, which nobody owned when its fence was fence
+	takes      bool                                  // takes that one over, which had no owner when its fence was fence
 	fence      int64
 	makes      int  // new runs, as far as is known
 	alone      bool // shares its transaction with no other, and may take long
 	bare       bool // runs outside of any transaction
 	checkpoint bool // has failpoints around its commit
-	again      bool // its caller does it once more when nobody heard whether it was done
+	again      bool // its caller repeats it if the reply, and so the outcome, was lost
 
 	done  <-chan struct{} // closed when its caller gives up; nil for never
 	err   error
@@ -47,21 +47,22 @@ type write struct {
 // has changed nothing on its own.
 var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
 
-// errHeld is what a write fails with that was left out of a transaction, as somebody
-// else is writing its runs.
+// errHeld is the error of a write that was left out of a transaction because another
+// transaction is writing its runs.
 var errHeld = errors.New("sqlstore: its runs are being written")
 
 // A writer is the only one in its process that writes to the database. A goroutine that finds
-// nobody leading leads: it takes its own write and those that queue meanwhile into one
+// no leader leads: it puts its own write and those that queue meanwhile into one
 // transaction, hands out the results, and passes the lead to the next in the queue. So
-// a lone write never waits, and many share a COMMIT. On a server, a second leads beside
-// the first when a whole transaction queues; those that go alone, which users may keep
-// open and others hold up, have a writer of their own there, and nobody else waits for them.
+// a lone write never waits, and many share a COMMIT. On a server, a second goroutine leads
+// beside the first when a whole transaction queues. Writes that go alone have a writer of
+// their own there, because users may keep them open and other transactions may block them.
+// No other write waits for them.
 type writer struct {
 	place   string
 	dialect *dialect
 	session *session   // the first lane
-	free    []*session // lanes that nobody leads
+	free    []*session // lanes without a leader
 	lanes   int
 	full    int                                     // so many writes a transaction may hold; when they queue, a lane is led beside others
 	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
@@ -69,7 +70,7 @@ type writer struct {
 	turns   gate
 	files   *site               // which are looked at before each commit; nil for none
 	wal     func()              // told after each commit; for WAL checkpoints
-	waiting func(wakeup.Change) // told after each commit that somebody may wait for
+	waiting func(wakeup.Change) // told after each commit that a goroutine or another process may wait for
 	counts  *counts
 
 	pace pace
@@ -80,7 +81,7 @@ type writer struct {
 	mu      sync.Mutex
 	queue   []*write
 	company int       // for so many leaders more others are taken to be there, who queue meanwhile
-	idle    sync.Cond // signalled when nobody leads
+	idle    sync.Cond // signaled when no goroutine leads
 	closed  bool
 	broken  error // why nothing more is written; nil as long as all is well
 }
@@ -89,7 +90,7 @@ type writer struct {
 type gate interface {
 	// Enter waits for the turn. When done is closed first, its error wraps turns.ErrNoTurn.
 	Enter(done <-chan struct{}) error
-	// Leave reports whether somebody else waits to enter.
+	// Leave reports whether another process waits to enter.
 	Leave() (wanted bool, err error)
 }
 
@@ -103,8 +104,8 @@ func newWriter(place string, gate gate, lanes ...*session) *writer {
 }
 
 // run does a write and returns when it is durable. When ctx ends before it has
-// begun, nothing is written. One for which others would have to wait, as somebody else
-// is writing its runs, goes alone.
+// begun, nothing is written. If another transaction is writing the runs of this write, other
+// writes would have to wait with it, so this write goes alone.
 func (w *writer) run(ctx context.Context, one *write) error {
 	to := w
 	if one.alone {
@@ -270,8 +271,8 @@ func (w *writer) pass(lane *session, followers []*write) {
 	}
 }
 
-// hand lets the first in the queue lead when nobody else does, or so many queue that they
-// are worth a lane more.
+// hand lets the first write in the queue lead if no goroutine leads, or if enough writes
+// queue to justify another lane.
 func (w *writer) hand() {
 	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
 		last := len(w.free) - 1

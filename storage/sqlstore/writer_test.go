@@ -341,9 +341,9 @@ func TestWAL(t *testing.T) {
 	}
 }
 
-// TestWALBeginsAnew has somebody read while the log is copied, so that the end of it
-// cannot be: that is copied as soon as he has read, and the log begins anew and does
-// not grow. Failpoints are everybody's, so it runs alone.
+// TestWALBeginsAnew keeps a reader open while the log is copied, so that the end of the log
+// cannot be copied. Once the reader has finished, the end is copied, and the log begins anew
+// and does not grow. All tests share the failpoints, so this one runs alone.
 func TestWALBeginsAnew(t *testing.T) {
 	file := filepath.Join(crashdisk.Careless(t), "runs.db")
 	s := openFile(t, file)

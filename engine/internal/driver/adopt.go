@@ -16,8 +16,9 @@ func did(s states.Task) bool {
 	return s != states.TaskPending && s != states.TaskIgnore && s != states.TaskReverted
 }
 
-// Adopt makes the run one of the driver's plan, which is another than it began on. Atoms
-// to forget are named. It returns an error that wraps [ErrChanged] when others are in the way.
+// Adopt moves the run to the driver's plan, which differs from the plan that the run began
+// on. The caller names the atoms to forget. If other atoms are in the way, Adopt returns an
+// error that wraps [ErrChanged].
 func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 	var problems []error
 	for i := range atoms {

@@ -13,12 +13,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// answers are what user code decides about a run: those of languages, retry controllers
-// and deciders. Nearly all take microseconds, so they are made on the goroutine that
-// drives the run. One that goes on after it was to be interrupted holds up everything
-// else. It is given up like a call that ignores its context: the goroutine that called
-// Run takes the run from it, and the run goes on from its last commit, see
-// [ErrAnswerGivenUp]. What the answer still returns is ignored.
+// answers are the decisions of user code about a run: those of languages, retry controllers
+// and deciders. Nearly all take microseconds, so user code makes them on the goroutine that
+// drives the run. An answer that continues after an interrupt holds up everything else. The
+// driver gives it up, like a call that ignores its context: the goroutine that called Run
+// takes the run from it, and the run resumes from its last commit, see [ErrAnswerGivenUp].
+// The late result of such an answer is ignored.
 type answers struct {
 	made int64        // so far, by the goroutine that drives
 	out  atomic.Int64 // the one that is being made, negative while it uses the driver
@@ -35,17 +35,17 @@ func (a *answers) begin() {
 	a.out.Store(a.made)
 }
 
-// end reports whether the goroutine may go on, because the answer was not given up.
+// end reports whether the goroutine may continue, because the answer was not given up.
 func (a *answers) end() bool { return a.out.CompareAndSwap(a.made, noAnswer) }
 
-// pause lets what user code calls use the driver, until resume. It reports false when the
-// answer was given up.
+// pause lets functions that user code calls use the driver, until resume. It reports false
+// if the answer was given up.
 func (a *answers) pause() bool { return a.out.CompareAndSwap(a.made, -a.made) }
 
 func (a *answers) resume() { a.out.Store(a.made) }
 
-// endAnswer is deferred around user code. It ends the goroutine when the answer was given
-// up meanwhile: the driver is no longer its own.
+// endAnswer is deferred around user code. If the answer was given up meanwhile, endAnswer
+// ends the goroutine, which no longer owns the driver.
 func (q *asker) endAnswer() {
 	if q.att.answers.end() {
 		return
@@ -95,11 +95,11 @@ func (a *attention) setDeadline(t *timers, due time.Time) {
 	a.expiry = time.AfterFunc(time.Until(due), a.Wake)
 }
 
-// leastGrace is how long an answer may at least take that is not wanted any more: on a
-// busy machine one that asks may come to that late.
+// leastGrace is the minimum time that an unwanted answer gets to stop. On a busy machine,
+// even an answer that checks whether it is still wanted may check late.
 const leastGrace = time.Second
 
-// A watch looks for an answer that ignores that something is wanted of the run.
+// A watch finds an answer that keeps the run from reacting to a request.
 type watch struct {
 	timer  *time.Timer
 	due    <-chan time.Time // the next look; nil when there is none
@@ -107,7 +107,7 @@ type watch struct {
 	since  time.Time // when that answer was seen first
 }
 
-// begin looks from now on, as something may be wanted.
+// begin starts the watch, because a request may have arrived.
 func (w *watch) begin() {
 	switch {
 	case w.due != nil:
@@ -126,8 +126,8 @@ func (w *watch) end() {
 	}
 }
 
-// giveUpAnswer gives up the answer that is being made if it should have been by now. It
-// returns why, and nil when there is none such. The driver is the caller's then.
+// giveUpAnswer gives up the present answer if it is overdue, and returns the reason. The
+// caller then owns the driver. If no answer is overdue, giveUpAnswer returns nil.
 func (a *attention) giveUpAnswer(w *watch) error {
 	n, now := a.answers.out.Load(), time.Now()
 	if n = max(n, -n); n != w.answer {
@@ -150,8 +150,8 @@ func (a *attention) giveUpAnswer(w *watch) error {
 	return nil
 }
 
-// reasonToGiveUp returns why an answer is to be given up, nil when nothing demands that. A
-// message that is no command waits for the answer.
+// reasonToGiveUp returns why an answer must be given up, or nil if there is no reason. A
+// message that is not a command waits for the answer.
 func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	due := a.due.Load()
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// askRetry asks a retry's controller what the failure it was charged means.
+// askRetry asks a retry's controller how to handle the failure that it was charged with.
 func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	a := q.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
@@ -35,8 +35,8 @@ func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error)
 	return ev, nil
 }
 
-// nextTry asks a retry's controller for the value of the next try, or lets it
-// undo what it did.
+// nextTry asks a retry's controller for the value of the next try, or lets the
+// controller revert.
 func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	a := q.plan.Atoms[c.Atom]
 	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: c.About.Revert, Failure: c.Missing}
@@ -75,7 +75,7 @@ func (q *asker) tries(a int32, newest *atom.History) (atom.History, error) {
 	})
 }
 
-// askDeciders asks all deciders that speak about an atom.
+// askDeciders asks all deciders that have a vote on an atom.
 func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 	a := &q.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Voted}
@@ -90,7 +90,7 @@ func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 	}
 	for _, dec := range a.Deciders {
 		if dec.Source >= 0 && q.s.Ignored(dec.Source) {
-			continue // one that was left out has no vote
+			continue // a decider that was left out has no vote
 		}
 		var value atom.Value
 		if dec.Decider.Symbol != "" {
@@ -177,12 +177,12 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	q.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
-	return ev, err // with an error the answer rests on nothing
+	return ev, err // with an error the answer is not valid
 }
 
-// named returns the failure of an answer that adds a node by the name of one that was
-// done and can still be undone: the record of that one would be lost, and so its undo. A
-// language of Ebb's own numbers its nodes, so that nothing is read for it.
+// named returns the failure of an answer that reuses the name of a node that was done and
+// can still be undone: the record of the earlier node would be lost, and so its undo. Ebb's
+// own languages number their nodes, so named reads nothing for them.
 func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
 	if _, numbers := q.language().(flow.Numbering); numbers {
 		return nil, nil //nolint:nilnil // nothing is wrong
@@ -213,7 +213,7 @@ func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure,
 	return nil, nil //nolint:nilnil // nothing is wrong
 }
 
-// recall tells what became of a node, as it is kept or about to be.
+// recall returns how a node ended, as it is stored or about to be stored.
 func (q *asker) recall(path string) (flow.Past, bool, error) {
 	a, ok := q.next.Gathered(path)
 	if !ok {
@@ -235,7 +235,7 @@ func (q *asker) recall(path string) (flow.Past, bool, error) {
 
 func (q *asker) language() flow.Language { return q.plan.Atoms[0].Language }
 
-// askUndo lets a call ask what the task that undoes a node is to be given.
+// askUndo lets a call ask for the input of the task that undoes a node.
 func (q *asker) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := q.about, cmd.Node.Spec
 	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.next.Now, Interrupted: c.Unwanted}

@@ -6,21 +6,20 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// patience is how long what a run computes may keep everything else waiting. Most runs
-// come to their next call within it, so what is decided together stays together.
+// patience is how long the decisions of a run may keep everything else waiting. Most runs
+// reach their next call within this time, so decisions that belong together share a commit.
 const patience = 100 * time.Millisecond
 
-// A stretch is the time in which a run decides and looks at nothing else. A run that only
-// computes never waits. So when something else wants to be looked at, such as a command,
-// a timer, or that the process is to stop, a stretch that has lasted long enough ends
-// before the next question is answered, and an answer that takes longer is interrupted.
-// What was asked is asked again in the next stretch.
+// A stretch is the time in which a run decides and handles nothing else. A run that only
+// computes never waits. So if a command, a timer or a stop request is pending, a stretch
+// that has lasted long enough ends before the next question, and a longer answer is
+// interrupted. The driver asks the interrupted question again in the next stretch.
 type stretch struct {
 	since       time.Time
-	patience    time.Duration // how long is long enough
-	left        bool          // it ended before there was nothing left to decide on
-	attending   bool          // something else is being looked at: nothing is answered meanwhile
-	interrupted bool          // the answer that is being made is not wanted
+	patience    time.Duration // how long a stretch may last while something else is pending
+	left        bool          // it ended with decisions left
+	attending   bool          // the driver is handling something else: no question is answered meanwhile
+	interrupted bool          // the present answer is not wanted
 }
 
 // An asker asks user code: languages, retry controllers and deciders.
@@ -34,20 +33,20 @@ type asker struct {
 	interrupt func() bool // is interrupts
 }
 
-// yields reports whether what the run computes is to wait. A run that is not in the
-// store yet, where nobody could find it, gets there first.
+// yields reports whether the decisions of the run must wait. A run that is not in the
+// store yet, where no process could find it, is stored first.
 func (q *asker) yields() bool {
 	return q.attending || (q.wanted() || !q.Owns()) && q.next.Now.Sub(q.since) >= q.patience
 }
 
-// wanted reports whether there is something to look at.
+// wanted reports whether something else is pending.
 func (q *asker) wanted() bool {
 	return q.att.called() || isClosed(q.att.suspend) || q.timers.pass(q.next.Now)
 }
 
-// interrupts is asked by languages that take long whether their answer is still wanted.
+// interrupts tells a language that takes long whether its answer is no longer wanted.
 func (q *asker) interrupts() bool {
-	if q.interrupted || !q.att.answers.pause() { // who ignores it does not use the driver any more
+	if q.interrupted || !q.att.answers.pause() { // a given-up answer must not use the driver any more
 		return true
 	}
 	defer q.att.answers.resume()
@@ -58,8 +57,8 @@ func (q *asker) interrupts() bool {
 	return q.interrupted
 }
 
-// answered reports whether an answer is to be taken. One that was interrupted is not: the
-// next may take twice as long, so that it is made at last.
+// answered reports whether to use an answer. An interrupted answer is not used: the next
+// one may take twice as long, so that it completes in the end.
 func (q *asker) answered() bool {
 	if q.interrupted {
 		q.interrupted = false
@@ -76,8 +75,8 @@ func (q *asker) later() scheduler.Event {
 	return scheduler.Event{Kind: scheduler.Later}
 }
 
-// attend lets no question be answered until the returned function is called: what
-// several messages say is looked at before anything follows from the first of them.
+// attend keeps questions from being answered until the returned function is called. So the
+// driver applies several messages before anything follows from the first of them.
 func (q *asker) attend() (done func()) {
 	q.attending = true
 	return func() { q.attending = false }

@@ -27,16 +27,16 @@ func ChildID(run, path string, attempt int, child *flow.Child) string {
 	return id
 }
 
-// Children are the runs that a run has begun and waits for, or has undone.
+// The children of a run are the runs that it has begun and waits for, or has undone.
 type children struct {
 	*run
 
 	mode  *Mode
 	att   *attention
 	calls *executor.Executor
-	byID  map[string]*scheduler.Node // which node a run is of
-	begun []childRun                 // to be driven with this one, once that is committed
-	group sync.WaitGroup             // of those that are driven
+	byID  map[string]*scheduler.Node // the node that each run belongs to
+	begun []childRun                 // to be driven beside this run, once their begin is committed
+	group sync.WaitGroup             // of the child runs that are driven
 
 	family family
 }
@@ -61,7 +61,7 @@ func (c *children) spawn(n *scheduler.Node) error {
 	id, child := c.childOf(n), n.Spec.Child
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
 	_, err := c.env.Store.Run(c.storing, id)
-	if err == nil || id == c.claim.Run { // which may be about to be made
+	if err == nil || id == c.claim.Run { // the id may be that of this run, which is not stored yet
 		ev.Failure = &atom.Failure{
 			Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeRunExists,
 			Message: fmt.Sprintf("there is a run %q already", id),
@@ -118,8 +118,8 @@ func (c *children) spawn(n *scheduler.Node) error {
 	return nil
 }
 
-// choose makes work of the nodes of an answer for which there is a task that does it
-// in place of a run.
+// choose turns nodes of an answer from child runs into work, if a task does the same in
+// place of a run.
 func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
 	chooser, ok := q.env.Tasks.(Chooser)
 	if !ok {
@@ -132,9 +132,9 @@ func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
 	}
 }
 
-// rejoin goes on with the runs that open nodes wait for, when the run is taken
-// up. A node whose end was known when the process died, but not committed, has it
-// again: it waits for no run, or began none.
+// rejoin resumes the runs that open nodes wait for, when a process loads the run. If the
+// process died after a node's end was known and before its commit, the node ends again:
+// it waits for no run, or began none.
 func (c *children) rejoin() error {
 	for n := range c.s.Open {
 		if n.Spec.Kind != flow.Nested || !n.Awaits() {
@@ -159,7 +159,7 @@ func (c *children) rejoin() error {
 	return nil
 }
 
-// undoChild undoes what a node did by letting its run be undone.
+// undoChild undoes a node by having its run undone.
 func (c *children) undoChild(n *scheduler.Node) error {
 	id := c.childOf(n)
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Revert: true, Result: atom.Null}
@@ -170,7 +170,7 @@ func (c *children) undoChild(n *scheduler.Node) error {
 		return nil
 	case err != nil:
 		return storeError(c.claim.Run, err)
-	case run.Parent != c.claim.Run, // it was there before, and is none of ours
+	case run.Parent != c.claim.Run, // it existed before, and this run did not begin it
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		c.ends.list = append(c.ends.list, ev)
 		return nil
@@ -187,8 +187,7 @@ func (c *children) undoChild(n *scheduler.Node) error {
 	return nil
 }
 
-// dropChild no longer waits for the run of a node. The run ends, unless it is to
-// be left alone.
+// dropChild stops waiting for the run of a node. It ends that run, unless leave is set.
 func (c *children) dropChild(n *scheduler.Node, leave bool) error {
 	id := c.childOf(n)
 	if c.byID[id] != n {

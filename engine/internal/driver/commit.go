@@ -11,14 +11,13 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// keep puts a change into the checkpoint that is being gathered. Under Each it
-// is committed at once.
+// keep adds a change to the pending checkpoint. Under Each it commits the change at once.
 func (d *Driver) keep(cmd *scheduler.Command) error {
 	if cmd.Op == scheduler.FlowState {
 		d.next.FlowState(cmd)
 		d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
 		if cmd.FlowTo.Ended() || cmd.FlowTo == states.FlowSuspended && cmd.FlowFrom != states.FlowResuming {
-			return nil // it is kept together with how it ended, which follows
+			return nil // it is kept together with its end, which follows
 		}
 		return d.flushEach()
 	}
@@ -45,7 +44,7 @@ func (d *Driver) flushEach() error {
 	return nil
 }
 
-// flush commits what was gathered, then tells of it. The run is owned afterwards.
+// flush commits the pending checkpoint, then notifies observers. Afterwards this process owns the run.
 func (d *Driver) flush() error {
 	if !d.next.Dirty && d.Owns() {
 		d.children.driveChildRuns()
@@ -63,18 +62,18 @@ func (d *Driver) flush() error {
 	return d.applySuspendRequest()
 }
 
-// commitTries is how often a checkpoint is offered to a store that fails in
-// passing, with a growing wait in between.
+// commitTries is how often the driver tries to commit a checkpoint while the store fails
+// temporarily. The wait between tries grows.
 const commitTries = 4
 
-// final are the errors that offering the same checkpoint again does not mend.
+// final are the errors that a retry of the same checkpoint cannot fix.
 var final = []error{
 	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound, storage.ErrLimited,
 	storage.ErrBroken,
 }
 
-// commit offers the checkpoint until it is taken, refused, or the tries are
-// used up. Offering it twice is safe: the store's guard tells.
+// commit retries the checkpoint until the store commits or refuses it, or the tries are
+// used up. Trying twice is safe: the store's guard recognizes a checkpoint that it has.
 func (d *Driver) commit() error {
 	d.stale = true
 	wait := 20 * time.Millisecond
@@ -98,10 +97,9 @@ func (d *Driver) commit() error {
 	}
 }
 
-// keepReports puts what was reported into the checkpoint that is being gathered.
-// The commands of the scheduler must have been carried out, so that its records
-// are those that were written last. What comes from a call that is over is
-// dropped.
+// keepReports adds the reports of calls to the pending checkpoint. The scheduler's
+// commands must have been carried out, so that its records are the latest. A report of
+// a call that is over is dropped.
 func (d *Driver) keepReports() {
 	for _, r := range d.calls.Reports() {
 		c := r.Call

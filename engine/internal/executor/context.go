@@ -61,8 +61,8 @@ func (l *callContext) Err() error {
 	}
 }
 
-// Value implements [context.Context]. It is by a value that package context finds
-// out whom to ask for the end.
+// Value implements [context.Context]. Package context uses a value to find the context
+// that knows the end.
 func (l *callContext) Value(key any) any {
 	l.mu.Lock()
 	own := l.own

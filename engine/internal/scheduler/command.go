@@ -14,7 +14,7 @@ type Op uint8
 // The commands. Those that ask are the last of their list; no event but the
 // answer, Later or Suspend may follow.
 const (
-	Write          Op = iota // keep Rec; nobody is told
+	Write          Op = iota // keep Rec; tell no observer
 	Notify                   // keep Rec; then tell that the atom went From -> To
 	Shelve                   // keep Tries, with the next record of the retry, which does not hold them any more: they are among its Earlier
 	FlowState                // keep that the flow went FlowFrom -> FlowTo; then tell
@@ -23,9 +23,9 @@ const (
 	Wait                     // send Fired when Due has come
 	Unwait                   // Fired is no longer wanted
 	Cancel                   // cancel the context of what executes; Completed comes all the same, unless it is Abandoned
-	Await                    // somebody else ends the node, which nobody is called for; send Completed then
+	Await                    // the node makes no call, and another party ends it; send Completed then
 	Spawn                    // begin the node's own run; send Completed when that has ended
-	Void                     // nobody may end the atom from elsewhere any more
+	Void                     // the atom can no longer be ended from outside the run
 	Tell                     // send Messages to other runs, and Out out of the database
 	Label                    // set Labels of the run
 	AskRetry                 // ask the retry's controller about Tries; answer with Answered
@@ -92,7 +92,7 @@ const (
 	Fired                            // the wait of Atom or Node is over; neither means the deadline
 	Idle                             // no completion is at hand
 	Continue                         // more was asked for
-	Deferred                         // the call of Execute has ended, and somebody else ends the atom; send Completed then
+	Deferred                         // the call of Execute has ended; another party ends the atom; send Completed then
 	Told                             // the run was told something, as Cause says, by message N
 	Suspend                          // come to rest, undoing nothing
 	CommandReceived                  // an operator sent OperatorCommand

@@ -24,8 +24,8 @@ func (s *Scheduler) awaited(ev *Event) bool {
 	return s.rec[ev.Atom].Awaits()
 }
 
-// revertDeferred notes that somebody else ends a revert. That is not stored: a
-// revert is begun again when the run is taken up, and is found where it was left.
+// revertDeferred notes that another party ends a revert. That is not stored: when a
+// process loads the run, it begins the revert again and finds it where it was left.
 func (s *Scheduler) revertDeferred(ev *Event) {
 	s.flight.busy--
 	s.flight.reverting++
@@ -147,7 +147,7 @@ func (s *Scheduler) void(a int32) {
 	s.set(a, states.TaskCancelled, r.Intention)
 }
 
-// awaitSignal starts an atom that calls nobody and is ended by a signal.
+// awaitSignal starts an atom that makes no call and is ended by a signal.
 func (s *Scheduler) awaitSignal(a int32) {
 	r := &s.rec[a]
 	if r.State != states.TaskRunning {
@@ -163,7 +163,7 @@ func (s *Scheduler) awaitSignal(a int32) {
 	s.set(a, states.TaskRunning, r.Intention)
 }
 
-// awaitNode starts a node that nobody is called for.
+// awaitNode starts a node that makes no call.
 func (s *Scheduler) awaitNode(n *Node) {
 	n.Rec.Attempt++
 	n.Rec.Ended, n.Rec.Result, n.byToken = EndDeferred, nil, false
@@ -200,8 +200,8 @@ func (n *Node) called() bool {
 }
 
 // told asks a language about something that the run was told: the run's own, or
-// that of the node it is about. What comes when nobody listens any more is
-// dropped.
+// that of the node it is about. If that language no longer listens, told drops what
+// came.
 func (s *Scheduler) told(ev Event) {
 	scope := s.root
 	if ev.Node != nil {

@@ -46,7 +46,7 @@ func anyToy(t *rapid.T, depth int) toyFlow {
 	}
 	if slices.ContainsFunc(f.Steps, func(s toyStep) bool { return s.Kind == "undo" }) {
 		for i := range f.Steps {
-			f.Steps[i].Beside = false // nobody waits for its end
+			f.Steps[i].Beside = false // no step waits for its end
 		}
 	}
 	return f

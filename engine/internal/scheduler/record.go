@@ -17,7 +17,7 @@ const (
 	EndValue               // with a result
 	EndFailure             // with a failure
 	EndHandled             // with a failure that the language has dealt with
-	EndDeferred            // not ended: somebody else ends it
+	EndDeferred            // not ended: another party ends it
 	EndUndoing             // of a flow, not ended: what its result says is being undone first
 )
 

@@ -111,7 +111,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	case len(c.Failures) > 0 || to == states.FlowSuccess:
 	case to != states.FlowSuspended:
 		c.Failures = s.AllFailures()
-	case s.ending.parked: // what somebody is to decide about comes first
+	case s.ending.parked: // the failures that an operator must decide about come first
 		c.Failures = append(s.revertFailures(), s.Failures()...)
 	}
 	s.emit(c)

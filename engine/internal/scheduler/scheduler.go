@@ -50,7 +50,7 @@ type front struct {
 type flight struct {
 	busy      int            // Execute and Revert commands without their Completed
 	waits     int            // Wait commands without their Fired
-	reverting int            // reverts that somebody else ends; they are among the waits
+	reverting int            // reverts that another party ends; they are among the waits
 	undone    map[int32]bool // those of them that are of atoms of the plan
 }
 

@@ -96,7 +96,7 @@ func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	}
 	s.root.outside = why
 	s.listen(s.root, false)
-	if !s.root.begun { // there is nobody to be told yet
+	if !s.root.begun { // the language has not begun, and is not told
 		s.forgetAsks()
 		s.endScope(s.root, &flow.End{Failure: s.ending.pendingFailure})
 		return

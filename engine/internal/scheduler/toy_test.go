@@ -21,7 +21,7 @@ type toyStep struct {
 	Name    string
 	Undo    bool          `json:",omitempty"`
 	Stuck   bool          `json:",omitempty"` // its undo fails
-	Beside  bool          `json:",omitempty"` // work: another task runs beside, whose end nobody waits for
+	Beside  bool          `json:",omitempty"` // work: another task runs beside, whose end no step waits for
 	Fails   int           `json:",omitempty"`
 	Retries int           `json:",omitempty"`
 	After   time.Duration `json:",omitempty"` // timer: how long; else: before it starts, and before it is tried again

@@ -24,7 +24,7 @@ func testCommit(t *testing.T, m Maker) {
 			Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
 			Started: at(2), Ended: at(3), Time: at(3), Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
 		},
-		Messages: []storage.Message{{Run: "zz", Kind: "cancel"}}, // to nobody
+		Messages: []storage.Message{{Run: "zz", Kind: "cancel"}}, // to a run that does not exist
 	})
 	same(t, "run", storage.Run{
 		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,

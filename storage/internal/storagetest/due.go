@@ -189,8 +189,8 @@ func testRaceDue(t *testing.T, m Maker) {
 	}
 }
 
-// takeMessages commits that the messages of a run were taken, and returns how many;
-// none when somebody was faster.
+// takeMessages commits that the messages of a run were taken, and returns how many.
+// It returns 0 when another process was faster.
 func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
 	t.Helper()
 	snap := d.Snapshot

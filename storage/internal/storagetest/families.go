@@ -15,8 +15,8 @@ func descendant(id, parent, root string, depth int64) storage.Run {
 	return r
 }
 
-// testFamilies counts the descendants of a run, whichever of its descendants creates
-// them, until the last of the family is purged.
+// testFamilies counts the descendants of a run until the last of the family is purged.
+// Any descendant may create them.
 func testFamilies(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -89,8 +89,8 @@ func (c *fenceCount) add(fenced bool) {
 	}
 }
 
-// contest takes the run, whoever has it, and commits so often, or until somebody
-// else has taken it.
+// contest takes the run from its present owner, if any. It then makes that many commits, or
+// fewer if another worker takes the run.
 func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, commits int) {
 	t.Helper()
 	p := c.take(t, by)

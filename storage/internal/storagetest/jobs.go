@@ -222,8 +222,8 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 	}
 }
 
-// testJobOfRun: from the run's first row on the job is the run's, and ends with
-// it, whoever had claimed it.
+// testJobOfRun: from the run's first row on, the job belongs to the run. The job ends with
+// the run, no matter which process claimed it.
 func testJobOfRun(t *testing.T, m Maker) {
 	s := m.open(t)
 	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
@@ -282,7 +282,7 @@ func testJobOfRun(t *testing.T, m Maker) {
 	want(t, "Create for a job that has ended", s.Create(t.Context(), d), storage.ErrFenced)
 }
 
-// testJobChanged: who has no claim may change what nobody has claimed.
+// testJobChanged: a caller without a claim may change a job that no process has claimed.
 func testJobChanged(t *testing.T, m Maker) {
 	s := m.open(t)
 	post(t, s, storage.Job{ID: "j", NotUntil: time.Now().Add(time.Hour), Created: at(0)})

@@ -103,8 +103,8 @@ func testLimits(t *testing.T, m Maker) {
 	}
 }
 
-// testLimitsOfClaims lets claims begin as long as there are places, whoever was
-// told first that there are.
+// testLimitsOfClaims lets claims begin as long as there are places, no matter which process
+// was told first of a free place.
 func testLimitsOfClaims(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -164,14 +164,15 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
-	same(t, "messages", []storage.Message{ // work of its own is nobody's to be told of
+	same(t, "messages", []storage.Message{ // none when a worker takes a token with Work of its own
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
 		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "x", Name: "t1", Body: value(2)},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 
-// testWorkLimits: what limits count from is kept, each taking begins it anew and tells
-// the run, and an end for work that nobody has comes too late once somebody has.
+// testWorkLimits: the store keeps the time that limits count from. Each time a worker takes
+// the work, that time starts anew and the run is told. The end of untaken work is refused
+// once a worker has taken the work.
 func testWorkLimits(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

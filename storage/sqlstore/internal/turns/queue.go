@@ -37,7 +37,7 @@ type Queue struct {
 	mu     sync.Mutex
 	sought chan error // receives the turn that a goroutine waits for; nil when none does
 	wanted bool       // a write waits for it, too; else the turn is passed on at once
-	closed bool       // the gates are closed when nobody waits at them any more
+	closed bool       // the gates are closed once no goroutine waits at them
 }
 
 // Open opens the gates beside a database, for those who may write it. What a write waits for
@@ -132,10 +132,10 @@ func (t *Queue) wait(past bool, turn chan<- error) {
 	if t.wanted {
 		turn <- err
 	} else if err == nil {
-		_ = t.b.Unlock() // of a turn that nobody uses
+		_ = t.b.Unlock() // no write uses this turn
 	}
 	if t.closed {
-		_ = t.closeGates() // nobody is left to be told
+		_ = t.closeGates() // no caller is left to report an error to
 	}
 }
 
