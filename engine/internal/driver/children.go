@@ -27,7 +27,7 @@ func ChildID(run, path string, attempt int, child *flow.Child) string {
 	return id
 }
 
-// The children of a run are the runs that it has begun and waits for, or has undone.
+// children are the runs that a run has begun and waits for, or has undone.
 type children struct {
 	*run
 

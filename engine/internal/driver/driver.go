@@ -9,12 +9,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Driver drives one run. All of it belongs to the goroutine that drives; a lone call is
-// made on it, too, and others by the executor.
+// A Driver drives one run. All its fields belong to the goroutine that drives. That goroutine
+// also makes a lone call; the executor makes the other calls.
 type Driver struct {
 	run
 
-	// Mode may be set until Live is called.
+	// Set Mode before Live is called.
 	Mode     Mode
 	att      attention
 	ask      asker
@@ -26,17 +26,17 @@ type Driver struct {
 	cycle    cycle
 }
 
-// A cycle is how far the driver is with giving the scheduler what has happened.
+// A cycle is how far the driver has got in passing events to the scheduler.
 type cycle struct {
 	phase      states.Engine
 	over       *scheduler.Command // how the run came to rest
-	feeding    bool               // the scheduler's commands are being done
+	feeding    bool               // the scheduler's commands are being carried out
 	progressed bool               // the last events led to commands
-	whole      bool               // the commands being done are to be committed together
+	whole      bool               // the commands being carried out share a commit
 	attempted  bool               // an attempt of an atom of the plan was begun
 }
 
-// start takes the run up and drives it to rest.
+// start loads the run and drives it to rest.
 func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	if err := d.enter(states.EngineResuming); err != nil {
 		return err
@@ -46,10 +46,10 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 		return err
 	}
 	if d.ask.since = time.Now(); d.Mode.Urgent {
-		d.ask.since = time.Time{} // what is wanted comes before the next answer
+		d.ask.since = time.Time{} // handle the request before the next answer
 	}
 	if len(rest) > 0 {
-		d.att.look.Store(true) // they are looked at soon, whatever there is to decide
+		d.att.look.Store(true) // read the messages soon, whatever there is to decide
 	}
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	return d.loop()
 }
 
-// loop runs until the run has come to rest, the process is to stop, or the
+// loop runs until the run has come to rest, the process must stop, or the
 // store fails. Its phases are those of TaskFlow's engine.
 func (d *Driver) loop() error {
 	for d.cycle.phase != states.EngineGameOver {
@@ -108,7 +108,7 @@ func (d *Driver) loop() error {
 	return d.enter(lastPhases[d.cycle.over.FlowTo])
 }
 
-// nextPhase returns the phase that follows on resuming and on analyzing.
+// nextPhase returns the phase that follows RESUMING or ANALYZING.
 func (d *Driver) nextPhase() states.Engine {
 	switch {
 	case d.cycle.phase == states.EngineResuming || d.calls.Queued() > 0:
@@ -148,7 +148,7 @@ func (d *Driver) analyze() error {
 	if err := d.att.assure(); err != nil {
 		return err
 	}
-	if d.cycle.over == nil && d.att.mail.Swap(false) { // else the run is released, and due because of them
+	if d.cycle.over == nil && d.att.mail.Swap(false) { // else the run is released, and the messages make it due
 		if err := d.readMessages(); err != nil {
 			return err
 		}
@@ -171,8 +171,7 @@ func (d *Driver) analyze() error {
 }
 
 // applySuspendRequest passes a request to suspend on to the scheduler. The request may come
-// between any two of the scheduler's commands. The remaining commands stay as they
-// are.
+// between any two of the scheduler's commands. It does not change the remaining commands.
 func (d *Driver) applySuspendRequest() error {
 	if isClosed(d.att.suspend) {
 		d.att.suspend, d.att.quit = nil, true
@@ -190,8 +189,8 @@ func (d *Driver) applySuspendRequest() error {
 	return nil
 }
 
-// decide lets the scheduler decide until there is nothing left to decide on, or
-// something else wants to be looked at.
+// decide lets the scheduler decide until no decision is left, or until the run must
+// handle something else.
 func (d *Driver) decide() error {
 	d.ask.left = false
 	for d.cycle.progressed = true; d.cycle.progressed && d.cycle.over == nil && !d.ask.left; {
@@ -214,7 +213,7 @@ func (d *Driver) decide() error {
 	return nil
 }
 
-// conclude says how the run ended, once it has.
+// conclude records how the run ended, once it has.
 func (d *Driver) conclude(cmd *scheduler.Command) {
 	over := *cmd
 	d.cycle.over = &over
@@ -226,7 +225,7 @@ func (d *Driver) conclude(cmd *scheduler.Command) {
 	switch cmd.FlowTo {
 	case states.FlowSuspended:
 		h.Hold = true
-		if len(cmd.Failures) > 0 { // a revert failed, and a human is to decide
+		if len(cmd.Failures) > 0 { // a revert failed, and an operator must decide
 			h.Failure = cmd.Failures[0]
 		} else if d.att.aside != nil {
 			h.Failure = d.att.aside
@@ -263,7 +262,7 @@ func (d *Driver) conclude(cmd *scheduler.Command) {
 	d.children.tellParent()
 }
 
-// endJob ends the run's job as the run's end, which the head has, says.
+// endJob ends the run's job according to the end of the run in the head.
 func (d *Driver) endJob() {
 	if d.job == "" {
 		return

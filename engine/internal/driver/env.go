@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Env is what the drivers of all runs of an engine have in common.
+// Env is what the drivers of all runs of an engine share.
 type Env struct {
 	Store     storage.Store
 	Log       hclog.Logger
@@ -25,51 +25,51 @@ type Env struct {
 	Buffers   checkpoint.Buffers
 	Memory    memorybudget.Gauge
 	Limits    Limits
-	Each      bool // every change of state is committed by itself
-	Quiet     bool // no history is kept
+	Each      bool // commit every change of state by itself
+	Quiet     bool // keep no history
 	Observers []func(Event)
 	Tasks     Tasks // of growing flows; may be nil
 	Runs      Runs
-	Suspend   <-chan struct{} // closed when all runs are to come to rest
-	GivenUp   atomic.Int64    // calls and answers that ignored that they were not wanted any more
+	Suspend   <-chan struct{} // closed when all runs must come to rest
+	GivenUp   atomic.Int64    // calls and answers that ignored a request to stop
 }
 
 // Tasks finds the tasks that languages name.
 type Tasks interface {
-	// Task returns the body of the task of that name. An error is the failure of
-	// the atom that wanted it; its code is [atom.CodeNoTask] unless it has one.
+	// Task returns the body of the task of that name. An error becomes the failure of
+	// the atom that names the task. Its code is [atom.CodeNoTask] unless the error has one.
 	Task(name string) (atom.Body, error)
 }
 
-// A Chooser is that of package engine.
+// A Chooser is the Chooser of package engine.
 type Chooser interface {
 	Instead(task, path string) bool
 }
 
-// Runs is the engine, as far as runs have to do with each other. Several goroutines call it at
-// once.
+// Runs is the part of the engine through which one run affects another. Several goroutines call
+// it at once.
 type Runs interface {
-	// Unknown returns an error if there is no flow for a run that is to be created.
+	// Unknown returns an error if there is no flow for a run that a driver is about to create.
 	Unknown(ctx context.Context, run *storage.Run) error
 	// Drives reports whether the engine can drive runs of a flow.
 	Drives(flow string) bool
 	// TasksOf returns the tasks of a run; nil for those of the engine.
 	TasksOf(ctx context.Context, run *storage.Run) (Tasks, error)
 	// DriveChild drives a run in a slot, beside the run that began it. Made is the run as the
-	// last commit created it; nil when it was there before.
+	// last commit created it; nil if it existed before.
 	DriveChild(ctx context.Context, id string, made *storage.Run, s *Slot) error
 	// Release releases a claim. If the store does not answer, the process releases the run
-	// later: otherwise it would own the run for as long as it lives.
+	// later. Otherwise the process would own the run as long as the process lives.
 	Release(ctx context.Context, claim storage.Claim)
 }
 
-// The errors with which the driving of a run ends.
+// The errors with which driving a run ends.
 var (
 	ErrStopped = executor.ErrStopped
 	ErrWaiting = errors.New("engine: the run waits")
 	ErrRefused = errors.New("engine: the run does not allow the command")
 	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
-	// ErrAnswerGivenUp says that an answer was given up while something is wanted of the run.
+	// ErrAnswerGivenUp says that the driver gave up an answer that kept the run from reacting.
 	ErrAnswerGivenUp = errors.New("engine: an answer was given up")
 )
 
@@ -79,7 +79,7 @@ type StoreError struct {
 	Err error
 }
 
-// Error names the run and what the store said.
+// Error names the run and gives the store's error.
 func (e *StoreError) Error() string {
 	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) {
 		return fmt.Sprintf("engine: %v", e.Err)

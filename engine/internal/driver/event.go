@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// EventKind tells events apart.
+// An EventKind is the kind of an event.
 type EventKind uint8
 
 // The kinds of events.
@@ -19,13 +19,13 @@ const (
 	AtomChanged                    // an atom's state changed
 	LanguageEvent                  // the flow's language wrote a line of its history
 	ProgressMade                   // an atom said how far it is
-	RevertDelayed                  // an attempt to undo an atom failed, and another is made when it is due
+	RevertDelayed                  // an attempt to undo an atom failed; the next one is made at Due
 	OthersAwaited                  // nothing is executed: the run waits for a token to be completed, or for a message
 	PlaceAwaited                   // the run waits for its place, see [storage.Limiter]; Name says by which limit
-	RunDetached                    // an atom began a run that it does not wait for; drive it at once if you want to, see Engine.Detached of package engine
+	RunDetached                    // an atom began a run that it does not wait for; see Engine.Detached of package engine
 )
 
-// An Event is what an observer is told. It is that of package engine.
+// An Event is passed to observers. It is the Event of package engine.
 type Event struct {
 	Run      string
 	Flow     string // of the run
@@ -41,18 +41,18 @@ type Event struct {
 	Result   atom.Value    // when To is SUCCESS
 	Name     string        // LanguageEvent: its type; RunDetached: the id of the run
 	Progress float64       // ProgressMade: from 0 to 1
-	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
+	Details  atom.Value    // ProgressMade: the atom's details; nil when there are none
 	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
 	Time     time.Time
 }
 
-// Notices are events that observers and the log are told of.
+// notices are the events for observers and the log.
 type notices struct {
-	watched bool    // there are any
-	list    []Event // that are to be told once what they tell of is committed
+	watched bool    // there are observers
+	list    []Event // passed on once the changes they report are committed
 }
 
-// note keeps an event until what it tells of is committed.
+// note keeps an event until the change that it reports is committed.
 func (r *run) note(ev Event) {
 	if !r.notices.watched {
 		return
@@ -62,7 +62,7 @@ func (r *run) note(ev Event) {
 	r.notices.list = append(r.notices.list, ev)
 }
 
-// announce passes on what was noted.
+// announce passes on the events that were noted.
 func (r *run) announce() {
 	debug := r.env.Log.IsDebug()
 	for _, ev := range r.notices.list {
@@ -83,7 +83,7 @@ func (r *run) announce() {
 	r.notices.list = r.notices.list[:0]
 }
 
-// noteChange tells of an atom's new state.
+// noteChange notes an atom's new state.
 func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
 	ev := Event{
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
@@ -104,7 +104,7 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 	r.note(ev)
 }
 
-// noteDelay tells of a revert that failed and is tried again later.
+// noteDelay notes a revert that failed and will be retried later.
 func (r *run) noteDelay(a *storage.Atom) {
 	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.next.Now) {
 		state := a.State.String()

@@ -10,9 +10,8 @@ import (
 	"github.com/ebbflow/ebb/internal/failpoint"
 )
 
-// launch makes the calls that wait for a free place, as long as the process is
-// not to stop. It returns errTaken when the run was taken from this goroutine
-// meanwhile.
+// launch makes the calls that wait for a free place, unless the process must stop. It
+// returns errTaken if another goroutine took the run from this one meanwhile.
 func (d *Driver) launch() error {
 	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.att.quiets() {
 		c := d.calls.Next()
@@ -46,8 +45,8 @@ func (d *Driver) launch() error {
 	return nil
 }
 
-// lone reports whether a call would be the only one that is being made: then
-// nothing else can begin before its end, and it need not be made elsewhere.
+// lone reports whether a call would be the only one that runs. Then nothing else can
+// begin before it ends, and no other goroutine needs to make it.
 func (d *Driver) lone() bool {
 	return d.calls.Running() == 0 && d.calls.Queued() == 0 && len(d.ends.list) == 0
 }
@@ -58,9 +57,9 @@ func (d *Driver) waits() bool {
 	return waits
 }
 
-// makeHere makes a call on the goroutine that drives the run, from which the run
-// may be taken if it lasts. A call that was stopped in the middle has no end:
-// wait notices that the process is to stop.
+// makeHere makes a call on the goroutine that drives the run. If the call lasts, another
+// goroutine may take the run over. A call that was stopped in the middle has no end:
+// wait notices that the process must stop.
 func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
@@ -89,7 +88,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	if !known {
 		return nil
 	}
-	if queued { // it is taken in when the others have ended, too
+	if queued { // processed when the others have ended, too
 		d.tick()
 		d.next.Ended(c.Node, c.Atom, d.next.Now)
 	}
@@ -104,9 +103,9 @@ func (d *Driver) dispatch(c *executor.Call) {
 	d.calls.Dispatch(c)
 }
 
-// await waits until a call has ended: so a serial engine begins one after the
-// other what is ready at once. It gives up when something else wants to be seen
-// to.
+// await waits until a call has ended, so that a serial engine makes calls one after the
+// other even if several are ready at once. It stops waiting if the run must handle
+// something else.
 func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
@@ -116,7 +115,7 @@ func (d *Driver) await(c *executor.Call) {
 		due = t.C
 	}
 	for d.calls.Makes(c) && !d.att.look.Load() {
-		if f, ok := d.calls.Completed(); ok { // it is taken in later
+		if f, ok := d.calls.Completed(); ok { // processed later
 			d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
 			if f.Known {
 				d.ends.list = append(d.ends.list, f.Event)
@@ -140,7 +139,7 @@ func (d *Driver) await(c *executor.Call) {
 	}
 }
 
-// cancel ends what executes for an atom, or what was about to.
+// cancel ends a call that executes for an atom or was about to.
 func (d *Driver) cancel(cmd *scheduler.Command) {
 	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
 	if cmd.Abandoned {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Limits bound what one run may become. They are those of package engine.
+// Limits bound the size of one run. They are the Limits of package engine.
 type Limits struct {
 	Transitions, Atoms, Values, Iterations, Bytes, Descendants, Depth, Memory int64
 }
@@ -26,8 +26,8 @@ func reached(name string, most int64, what string) *atom.Failure {
 	}
 }
 
-// count counts an answer of a language, or returns which limit keeps the run from
-// following it.
+// count counts an answer of a language. If a limit keeps the run from following the answer,
+// count returns the failure.
 func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	if asked.Cause.Kind == flow.Stopped || q.s.IsEnding() {
 		return nil
@@ -36,7 +36,7 @@ func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	alive, held := q.s.After(asked, g)
 	switch {
 	case done > l.Iterations, slices.ContainsFunc(g.Add, func(s flow.Spec) bool { return s.Group != nil && int64(s.Group.Count) > l.Iterations-done }):
-		return l.outgrown() // each child takes a step, and has space for its result from the beginning
+		return l.outgrown() // each child takes a step, and reserves space for its result from the beginning
 	case done-q.next.Head.Waited > l.Transitions:
 		return reached("transitions", l.Transitions, "transitions without a wait")
 	case alive > l.Atoms:
@@ -56,7 +56,7 @@ func (l *Limits) overfull() *atom.Failure {
 	return reached("bytes", l.Bytes, "bytes of history and payloads")
 }
 
-// join makes a run a child of the one that is driven, or returns which limit forbids that.
+// join makes a run a child of the driven run. If a limit forbids that, join returns the failure.
 func (c *children) join(child *storage.Run) (*atom.Failure, error) {
 	child.Parent, child.Root, child.Depth = c.claim.Run, cmp.Or(c.family.root, c.claim.Run), c.family.depth+1
 	l := &c.env.Limits
@@ -80,11 +80,11 @@ func (c *children) join(child *storage.Run) (*atom.Failure, error) {
 // OpenSize is less than any open node or child flow takes in memory, beside its values.
 const OpenSize = 512
 
-// exceeds reports whether the run is to be set aside, as an answer of its language would make
-// it larger while the process's memory budget is reached, and the run alone needs more than
-// a third of that. What it needs is counted low: a process that loads the run needs more.
-// So at most two other runs of the process can be as large. A run that is small, or grows no
-// more, is never set aside.
+// exceeds reports whether to set the run aside. It does if three conditions hold: the process
+// has reached its memory budget, the answer would make the run larger, and the run alone needs
+// more than a third of the budget. Its need is estimated low: a process that loads the run
+// needs more. So at most two other runs of the process can be as large. A run that is small,
+// or no longer grows, is never set aside.
 func (q *asker) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	m := &q.env.Memory
 	if asked.Cause.Kind == flow.Stopped || q.s.IsEnding() || !m.Exhausted(q.next.Now) {

@@ -10,14 +10,13 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// errTaken is what a goroutine is told that no longer drives the run.
+// errTaken tells a goroutine that it no longer drives the run.
 var errTaken = errors.New("engine: another goroutine drives the run")
 
-// Live drives the run to rest. The goroutine that called Run watches meanwhile:
-// a lone call is made on the goroutine that drives, which spares the handing
-// over, and when that call lasts while something else happens, the run is taken
-// from it and driven by another. An answer that ignores what is wanted of the run is
-// given up. Phases are yielded on the goroutine that watches.
+// Live drives the run to rest on a goroutine of its own. The calling goroutine watches
+// meanwhile, and yields the phases. The driving goroutine makes a lone call itself, which
+// saves a handover. If something else happens during that call, another goroutine takes the
+// run over and drives it. Live gives up an answer that keeps the run from reacting.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
 	defer d.env.Inbox.Leave(d.claim.Run)
@@ -55,8 +54,8 @@ func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) 
 	}
 }
 
-// outcome returns how the driving ended, or panics as the driving did. It releases
-// the run first: the run resumes from its last commit when it is run again.
+// outcome returns how driving ended. If driving ended with a panic, outcome releases the
+// run and panics with the same value. The run later resumes from its last commit.
 func (d *Driver) outcome(s stopped) error {
 	if s.panics != nil {
 		d.env.Runs.Release(d.storing, d.claim)
@@ -65,13 +64,13 @@ func (d *Driver) outcome(s stopped) error {
 	return s.err
 }
 
-// assurance is how long a store may take to say whose a run is: with a lease of ten
-// seconds, the owner of one that says nothing has stopped before others may think
-// so.
+// assurance is how long a store may take to say which process owns a run. With a lease of
+// ten seconds, an owner whose store does not answer stops before another process may take
+// it for dead.
 const assurance = 3 * time.Second
 
-// takeOver takes the run from a goroutine that is in the middle of a call. What
-// that goroutine was driving is then like any call made elsewhere.
+// takeOver takes the run from a goroutine that is in the middle of a call. That call is
+// then like any call that another goroutine makes.
 func (d *Driver) takeOver() {
 	c := d.att.here.Load()
 	if c == nil || !d.att.here.CompareAndSwap(c, nil) {
@@ -81,14 +80,14 @@ func (d *Driver) takeOver() {
 	go d.drive(d.loop)
 }
 
-// stopped is how a goroutine ended that drove the run: with an error, or with a
-// panic of an observer, which is passed on to who called Run.
+// stopped is how a goroutine that drove the run ended: with an error, or with a
+// panic of an observer, which is passed on to the caller of Run.
 type stopped struct {
 	err    error
 	panics any
 }
 
-// drive is the life of a goroutine that drives the run.
+// drive is the body of a goroutine that drives the run.
 func (d *Driver) drive(work func() error) {
 	var s stopped
 	s.err = d.guarded(work, &s.panics)
@@ -110,11 +109,11 @@ func (d *Driver) guarded(work func() error, panics *any) error {
 	return work()
 }
 
-// stopAtoms cancels what still executes, and waits for it as long as its grace
+// stopAtoms cancels the calls that still execute, and waits for them as long as the grace
 // lasts.
 func (d *Driver) stopAtoms() {
 	select {
-	case <-d.env.Suspend: // what it drives beside itself comes to rest by itself, too
+	case <-d.env.Suspend: // the child runs come to rest by themselves, too
 		d.children.group.Wait()
 	default:
 	}
@@ -123,14 +122,14 @@ func (d *Driver) stopAtoms() {
 	d.children.group.Wait()
 }
 
-// abandon ends the driving of a run whose answer was given up. What executes is told to
-// stop, as when the process is to.
+// abandon stops driving a run whose answer was given up. It cancels the calls that execute, as
+// when the process must stop.
 func (d *Driver) abandon(why error) error {
 	d.env.GivenUp.Add(1)
 	d.env.Log.Error("an answer about the run ignores that it is not wanted any more; it is given up",
 		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.env.Calls.Grace, leastGrace))
 	d.stopAtoms()
-	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // there is no run to go on with
+	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // there is no run to resume
 		return ErrStopped
 	}
 	return why
@@ -155,5 +154,5 @@ func (d *Driver) yield(phase states.Engine) bool {
 	return false
 }
 
-// ComesToRest reports, to the goroutine that called Live, whether the run is to come to rest.
+// ComesToRest reports whether the run must come to rest. Only the goroutine that called Live may call it.
 func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }

@@ -8,13 +8,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// messageChild is the kind of the message by which a run tells the one that began
-// it that it has ended: Name is its id, Body its output, Failure why it did not
-// succeed.
+// messageChild is the kind of the message with which a child run tells its parent that the
+// child has ended: Name is the child's id, Body its output, Failure why it did not succeed.
 const messageChild = "child"
 
 // readMessages reads a page of the messages that arrived since the inbox was last read.
-// Behind a full page it lets the driver come back for the next.
+// After a full page it makes the driver come back for the next page.
 func (d *Driver) readMessages() error {
 	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
 	if err != nil {
@@ -42,7 +41,7 @@ func (d *Driver) follow(messages []storage.Message) error {
 	return nil
 }
 
-// open does what one message says.
+// open carries out one message.
 func (d *Driver) open(l *storage.Message) error {
 	if o, ok := inbox.CommandOf(l); ok {
 		so, tell, err := d.accept(&o, l.N)
@@ -69,8 +68,8 @@ func (d *Driver) open(l *storage.Message) error {
 	}
 }
 
-// workTaken counts from now on what counts from when a worker has taken the work of
-// an attempt, and tells that to a language whose node it is.
+// workTaken starts the limits that count from the moment a worker took the work of an
+// attempt. If the attempt belongs to a language's node, workTaken tells the language.
 func (d *Driver) workTaken(l *storage.Message) error {
 	e := d.tokens.open[l.Path]
 	if e == nil || e.token.ID != l.Name {
@@ -93,8 +92,8 @@ func (d *Driver) workTaken(l *storage.Message) error {
 	return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Node: e.node, Cause: cause})
 }
 
-// told passes on what the run was told by anyone: to the language of a growing
-// flow, or to the atom that waits for the signal.
+// told passes a message of any sender on: to the language of a growing flow, or to the
+// atom that waits for the signal.
 func (d *Driver) told(l *storage.Message) error {
 	if d.Grows() {
 		if !d.s.Listens() {
@@ -132,7 +131,7 @@ func (d *Driver) rereadMessages() error {
 	return nil
 }
 
-// settle decides, and lets atoms that have begun to wait find what had come for
+// settle decides, and gives atoms that have begun to wait the messages that arrived for
 // them before.
 func (d *Driver) settle() error {
 	for {
@@ -153,7 +152,7 @@ func (d *Driver) settle() error {
 // inbox, and the other messages. The command voids requests to suspend that came
 // before it.
 func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
-	var others []storage.Message // without those that were refused
+	var others []storage.Message // without the messages that were refused
 	for i := range messages {
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend {

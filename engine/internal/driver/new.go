@@ -18,16 +18,16 @@ import (
 // A Mode is how a run is driven.
 type Mode struct {
 	Unload bool                     // release the run when it only waits, and return ErrWaiting
-	Quiet  <-chan struct{}          // closed when nothing more is to be begun, and the process stops when all has ended; may be nil
-	Slot   *Slot                    // taken while the run does something; nil when it needs none
+	Quiet  <-chan struct{}          // closed: begin nothing more, the process stops when all calls end; may be nil
+	Slot   *Slot                    // taken while the run does something; nil if the run needs none
 	Places chan struct{}            // for runs that are driven beside those that have begun them
 	Since  inbox.Mark               // from before the run was loaded
-	Urgent bool                     // an answer was given up because something was wanted of the run
-	Yield  func(states.Engine) bool // told of the phases, on the goroutine of Live; false, then and from then on: come to rest; may be nil
+	Urgent bool                     // an answer was given up because a request was pending
+	Yield  func(states.Engine) bool // called with each phase on Live's goroutine until it returns false: come to rest; may be nil
 }
 
-// New returns the driver of a run, made from what was loaded of it. It returns errors of the
-// store's data and of the input. Close it, unless Live was called.
+// New returns the driver of a run from the loaded snapshot. It returns an error if the stored
+// data or the input is not valid. Close the driver, unless Live was called.
 func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*Driver, error) {
 	run := &snap.Run
 	d := &Driver{}
@@ -68,7 +68,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	return d, nil
 }
 
-// connect lets the parts of the driver know each other.
+// connect gives the parts of the driver references to each other.
 func (d *Driver) connect() {
 	r := &d.run
 	d.att = attention{
@@ -95,7 +95,7 @@ func (d *Driver) findTasks(run *storage.Run) error {
 	return nil
 }
 
-// Close frees what a driver holds beside its run.
+// Close frees the resources that a driver holds beside its run.
 func (d *Driver) Close() {
 	if d.att.expiry != nil {
 		d.att.expiry.Stop()
@@ -104,7 +104,7 @@ func (d *Driver) Close() {
 	d.calls.Halt()
 }
 
-// SymbolsOf takes an input apart into its symbols.
+// SymbolsOf splits an input into its symbols.
 func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	symbols, err := whole.Fields()
 	if err != nil {
@@ -113,8 +113,8 @@ func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	return symbols, nil
 }
 
-// Result returns the row of a run that was driven to rest, as it is now, and why it did not
-// succeed. The row is otherwise the one that it was loaded with.
+// Result returns the present row of a run that was driven to rest, and the failures if the run
+// did not succeed. Columns that driving did not change are those of the loaded row.
 func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
 	h := &d.next.Head
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
@@ -128,7 +128,7 @@ func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
 // State returns the run's state as of its last commit.
 func (d *Driver) State() states.Flow { return d.next.Head.State }
 
-// BeginAnew forgets how a run ended that is driven once more.
+// BeginAnew forgets how the run ended, because it is driven once more.
 func (d *Driver) BeginAnew() {
 	h := &d.next.Head
 	h.Outcome, h.Output, h.Ended = storage.Unfinished, storage.Held{}, time.Time{}
@@ -147,10 +147,10 @@ func (d *Driver) Reset() error {
 	return d.flush()
 }
 
-// HasRead says up to which wakeup counter the messages that the run begins with were read.
+// HasRead sets the wakeup counter up to which the messages that the run begins with were read.
 func (d *Driver) HasRead(wakeups int64) { d.box.wakeups = wakeups }
 
-// load takes up what was stored of the run.
+// load restores the run from its snapshot.
 func (d *Driver) load(snap *storage.Snapshot) error {
 	run := &snap.Run
 	records := make([]scheduler.Loaded, 0, len(snap.Atoms))
@@ -196,9 +196,9 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 	return nil
 }
 
-// loadEnded adds the children of an open fork that have ended: they are not
-// needed to go on, but their results are. Children are made in order, so where
-// the first is missing, there are no more. It stops with the process.
+// loadEnded adds the children of an open fork that have ended, because the run needs their
+// results to continue. Children are created in order, so after the first missing child
+// there are no more. It stops with the process.
 func (d *Driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
 	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
 	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// tell sends what a language wants others to know, with the next commit.
+// tell sends a language's messages to other runs and out of the database, with the next commit.
 func (r *run) tell(cmd *scheduler.Command) {
 	r.next.Dirty = true
 	for _, m := range cmd.Messages {
@@ -28,8 +28,8 @@ func (r *run) label(cmd *scheduler.Command) {
 	maps.Copy(r.next.Labels, cmd.Labels)
 }
 
-// keyFor returns the message's own key, or one that no other message has: it is
-// given once, and stored with the message.
+// keyFor returns the message's own key, or a new unique key. The message is stored with
+// its key, so a retry has the same one.
 func (r *run) keyFor(m *flow.Message) string {
 	if m.Key != "" {
 		return m.Key

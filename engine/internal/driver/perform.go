@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// feed gives an event to the scheduler and does what it asks for, until it asks
-// for nothing more.
+// feed gives an event to the scheduler and carries out the scheduler's commands until
+// there are none left.
 func (d *Driver) feed(ev scheduler.Event) error {
 	if err := d.att.broken.Load(); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (d *Driver) feed(ev scheduler.Event) error {
 	return nil
 }
 
-// endWhole ends what must be committed as a whole also under Each: in a growing
-// flow an event is kept with all that followed from it, or not at all.
+// endWhole ends a group of commands that must share a commit also under Each: in a growing
+// flow, an event is stored with all its consequences, or not at all.
 func (d *Driver) endWhole() error {
 	if !d.cycle.whole {
 		return nil
@@ -68,7 +68,7 @@ func (d *Driver) endWhole() error {
 	return err
 }
 
-// asks reports whether a command wants an answer.
+// asks reports whether a command needs an answer.
 func asks(op scheduler.Op) bool {
 	switch op {
 	case scheduler.AskLanguage, scheduler.AskUndo, scheduler.AskRetry, scheduler.AskDeciders, scheduler.More:
@@ -78,7 +78,7 @@ func asks(op scheduler.Op) bool {
 	}
 }
 
-// do carries out one command. For one that asks it returns the answer.
+// do carries out one command. If the command needs an answer, do returns it.
 func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
 	switch cmd.Op {
 	case scheduler.Write, scheduler.Notify, scheduler.FlowState:
@@ -127,7 +127,7 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 	return answer, false, nil
 }
 
-// take does what only changes what the next commit holds, or what is waited for.
+// take carries out the commands that only change the next commit or the run's waits.
 func (d *Driver) take(cmd *scheduler.Command) {
 	switch cmd.Op {
 	case scheduler.Wait:
@@ -159,7 +159,7 @@ func (d *Driver) take(cmd *scheduler.Command) {
 	}
 }
 
-// begin begins an attempt: a call, or what is ended elsewhere.
+// begin begins an attempt: a call, or an attempt that another party ends.
 func (d *Driver) begin(cmd *scheduler.Command) error {
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
@@ -169,7 +169,7 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 	case cmd.Op == scheduler.Spawn:
 		d.tokens.openToken(cmd)
 		return d.children.spawn(cmd.Node)
-	case nested && cmd.Node.Spec.Undo.Task == "": // it is reverted
+	case nested && cmd.Node.Spec.Undo.Task == "": // the node is undone by reverting its run
 		return d.children.undoChild(cmd.Node)
 	}
 	c := d.prepare(cmd)
@@ -191,7 +191,7 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 	return d.launch()
 }
 
-// end ends an attempt that is not wanted any more.
+// end ends an attempt that is no longer wanted.
 func (d *Driver) end(cmd *scheduler.Command) error {
 	switch {
 	case cmd.Op == scheduler.Cancel:
@@ -213,8 +213,8 @@ func (d *Driver) commitIfFull() error {
 	return d.flush()
 }
 
-// restrain fails a run that may not create another one, or a run of a plan that has begun
-// an attempt too many. That attempt is not made.
+// restrain fails a run that may not create another run, and a run of a plan that exceeds its
+// limit of attempts. The excess attempt is not made.
 func (d *Driver) restrain() error {
 	if f := d.children.family.barren; f != nil {
 		d.children.family.barren = nil
@@ -241,15 +241,15 @@ func (d *Driver) restrain() error {
 	return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
 }
 
-// entry brings the topmost entry of the undo stack, or of the part of it that a
-// flow wants undone.
+// entry returns the topmost entry of the undo stack, or of the part that a flow wants
+// undone.
 func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	ev := scheduler.Event{Kind: scheduler.Unwound}
 	u, found, err := d.find(part)
 	if !found || err != nil {
 		return ev, err
 	}
-	if _, gathered := d.next.Gathered(u.Path); gathered { // what is stored is old
+	if _, gathered := d.next.Gathered(u.Path); gathered { // the stored record is out of date
 		if err := d.flush(); err != nil {
 			return ev, err
 		}
@@ -266,8 +266,8 @@ func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	return ev, nil
 }
 
-// find looks for the entry from the top of the stack, or of the part of it that was not
-// looked through yet, down. It stops with the process.
+// find searches the stack for the entry from the top down, or from the top of the part that
+// it has not searched yet. It stops with the process.
 func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
 	if part == nil {
 		return d.under(d.stack.size + 1)
@@ -288,7 +288,7 @@ func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err err
 }
 
 // under returns the entry of the undo stack right below a number, and whether there is one.
-// It reads a page of them where it was not read yet.
+// It reads a page of entries if the page was not read yet.
 func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
 	n := below - 1
 	if n < 1 {
@@ -300,7 +300,7 @@ func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
 	if d.ctx.Err() != nil {
 		return u, false, ErrStopped
 	}
-	if err := d.flush(); err != nil { // what is read must be there
+	if err := d.flush(); err != nil { // commit the entries that are read next
 		return u, false, err
 	}
 	if d.stack.page, err = d.env.Store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {

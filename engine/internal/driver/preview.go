@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// How an entry of the undo stack stands that is not simply undone.
+// A standing says whether an entry of the undo stack can be undone, stays or is gone.
 type standing uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	gone              // undone already
 )
 
-// Preview tells the paths of the atoms that a command would revert, in the order of reverting,
-// until tell returns false. Live are the live atoms of the run. It drives nothing.
+// Preview calls tell with the path of each atom that a command would revert, in the order of
+// reverting, until tell returns false. Live are the live atoms of the run. Preview drives nothing.
 func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
 	if err := r.Refuse(o); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []string {
 	return undone
 }
 
-// previewStack tells what executes and can be undone, then the entries of the undo
-// stack, down to the entry that the command names.
+// previewStack calls tell with the atoms that execute and can be undone, then with the
+// entries of the undo stack, down to the entry that the command names.
 func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
 	if o.Kind == inbox.Cancel && !o.Undo {
 		return nil
@@ -118,8 +118,8 @@ func (r *run) stackBelow(below int64) ([]storage.Undo, error) {
 	return page, storeError(r.claim.Run, err)
 }
 
-// standing returns how the entries of a page stand that may stay, or be gone: it leaves
-// out what is undoable.
+// standing returns the standing of the entries of a page that stay or are gone. It leaves
+// out the entries that can be undone.
 func (r *run) standing(page []storage.Undo) (map[string]standing, error) {
 	var paths []string
 	for _, u := range page {

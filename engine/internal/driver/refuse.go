@@ -32,7 +32,7 @@ func (r *run) Refuse(o *inbox.Command) error {
 	return fmt.Errorf("%w: run %q: %w", ErrRefused, r.claim.Run, err)
 }
 
-// onStack returns an error unless the path is one of those that can be undone.
+// onStack returns an error unless the atom at the path can be undone.
 func (r *run) onStack(path string) error {
 	for u, err := range r.undoStack(0) {
 		if err != nil || u.Path == path {
@@ -42,7 +42,7 @@ func (r *run) onStack(path string) error {
 	return fmt.Errorf("%q is not among what was done and can be undone", path)
 }
 
-// onTop returns an error unless the path is the one that is to be undone next.
+// onTop returns an error unless the atom at the path is the next one to undo.
 func (r *run) onTop(path string) error {
 	for u, err := range r.undoStack(0) {
 		if err != nil || u.Path == path {
@@ -53,8 +53,8 @@ func (r *run) onTop(path string) error {
 	return nil
 }
 
-// undoStack reads the stored undo stack from below an entry on, or with 0 from the top, down.
-// It ends with the process, under ErrStopped.
+// undoStack reads the stored undo stack downward from below an entry; with 0 it starts at the
+// top. When the process stops, undoStack ends with ErrStopped.
 func (r *run) undoStack(below int64) iter.Seq2[storage.Undo, error] {
 	return func(yield func(storage.Undo, error) bool) {
 		for u, err := range storage.EachUndo(r.ctx, r.env.Store, r.claim.Run, below) {
@@ -68,8 +68,8 @@ func (r *run) undoStack(below int64) iter.Seq2[storage.Undo, error] {
 	}
 }
 
-// notOfRun reports whether an error says nothing about the run: the store failed, or the
-// process is to stop.
+// notOfRun reports whether an error does not concern the run: the store failed, or the
+// process must stop.
 func notOfRun(err error) bool {
 	_, broken := errors.AsType[*StoreError](err)
 	return broken || errors.Is(err, ErrStopped)

@@ -9,24 +9,25 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// A call that is work for workers, see [atom.Queued], is not made: it has a token
-// in a queue, which is stored with its begin. Forth and back it is the same.
+// The driver does not make a call that is work for workers, see [atom.Queued]. Instead the
+// call has a token in a queue, and the driver stores the token with the begin of the call.
+// That holds for executing and for reverting.
 
-// Anonymous stands in the store for a worker that gives no name.
+// Anonymous is stored for a worker that gives no name.
 const Anonymous = "?"
 
-// RemoteWork is what is kept of such a call for the worker that takes it.
+// RemoteWork is the stored form of such a call, for the worker that takes it.
 type RemoteWork struct {
 	Input    json.RawMessage `json:"input"`
 	Revert   bool            `json:"revert,omitempty"`
-	Outcome  string          `json:"outcome,omitempty"` // of what is undone
-	Result   json.RawMessage `json:"result,omitempty"`  // when that is done
-	Failure  *atom.Failure   `json:"failure,omitempty"` // when that is failed
+	Outcome  string          `json:"outcome,omitempty"` // of the execution that is undone
+	Result   json.RawMessage `json:"result,omitempty"`  // when Outcome is done
+	Failure  *atom.Failure   `json:"failure,omitempty"` // when Outcome is failed
 	Failures []*atom.Failure `json:"failures,omitempty"`
 	Trace    string          `json:"trace,omitempty"`
 }
 
-// A handOver is a call that workers make now, which the scheduler must be told.
+// A handOver is a call that was handed to workers. The scheduler must be told of it.
 type handOver struct {
 	*external
 
@@ -86,7 +87,7 @@ func (ts *tokens) openWork(cmd *scheduler.Command, c *executor.Call, work atom.V
 	return e
 }
 
-// workOf returns what the worker is told; a call of which that is too much cannot be
+// workOf returns the work that the worker receives. If that is too large, the call cannot be
 // made.
 func (ts *tokens) workOf(c *executor.Call) atom.Value {
 	if err := c.Evaluate(); err != nil {

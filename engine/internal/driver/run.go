@@ -10,14 +10,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A run is what all parts of a driver know about the run that is driven.
+// A run is the state of the driven run that all parts of a driver share.
 type run struct {
 	env  *Env
 	plan *flow.Plan
 	s    *scheduler.Scheduler
 	ctx  context.Context // of Live: when it ends, the process wants to stop
-	// storing is the context of the store's own work: that is not given up half
-	// way because the process is to stop.
+	// storing is the context of calls to the store. It does not end with ctx, so a stop
+	// of the process does not interrupt such a call.
 	storing context.Context
 	tasks   Tasks
 	claim   storage.Claim
@@ -26,17 +26,17 @@ type run struct {
 	trace   string // traceparent of the caller that began it
 	job     string // id of the job that the run was created for
 
-	next    checkpoint.Draft // what is committed next, at the time that is now
-	stale   bool             // time has passed since then: something was waited for, or called
+	next    checkpoint.Draft // the pending checkpoint, with the present time
+	stale   bool             // time has passed since then, in a wait or a call
 	stack   undoStack
 	notices notices
 	ends    ends
 }
 
-// Ends are ends of attempts that the scheduler is still to be given.
+// ends are the ends of attempts that the scheduler has not received yet.
 type ends struct {
 	list  []scheduler.Event
-	spare []scheduler.Event // buffer for the next of them
+	spare []scheduler.Event // buffer for the next ends
 }
 
 // Grows reports whether the flow is a growing one, which is then the whole plan.
@@ -55,8 +55,8 @@ func (r *run) Claim() storage.Claim { return r.claim }
 // Scheduler returns the scheduler of the run.
 func (r *run) Scheduler() *scheduler.Scheduler { return r.s }
 
-// tick brings now up to date, if time may have passed. What is decided on in one
-// go happens at one time.
+// tick updates the present time, if time may have passed. Decisions that share a commit
+// have the same time.
 func (r *run) tick() {
 	if r.stale {
 		r.next.Now, r.stale = time.Now(), false

@@ -2,9 +2,9 @@ package driver
 
 import "context"
 
-// A Slot is one of the places for runs that are driven beside those that have begun
-// them. A run takes it as long as it does something, and leaves it while it only
-// waits; so one that waits for runs of its own never keeps these from being driven.
+// A Slot is one of the places for runs that are driven beside their parents. A run takes
+// the slot while it does something, and leaves the slot while it only waits. So a run that
+// waits for its children never keeps the children from being driven.
 type Slot struct {
 	Places chan struct{}
 	held   bool

@@ -2,15 +2,15 @@ package driver
 
 import "github.com/ebbflow/ebb/states"
 
-// Steps are how the goroutine that drives lets the one that called Live yield the phases.
+// steps are how the driving goroutine makes the goroutine that called Live yield the phases.
 type steps struct {
 	entered chan states.Engine
 	goOn    chan verdict
-	left    bool // as the goroutine that drives knows it: nobody wants to be told any more
-	gone    bool // the same, as the one that called Live knows it
+	left    bool // the loop over the phases was left; used by the driving goroutine
+	gone    bool // the same; used by the goroutine that called Live
 }
 
-// A verdict is what becomes of a run after a phase was yielded.
+// A verdict says how a run proceeds after a phase was yielded.
 type verdict uint8
 
 const (

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// timerKey is what a timer is for: a grown node, an atom of the plan, or
-// neither, the run's deadline.
+// A timerKey names the purpose of a timer: a grown node, an atom of the plan, or, if it
+// names neither, the run's deadline.
 type timerKey struct {
 	node  *scheduler.Node
 	atom  int32 // -1 when it is none of the plan's
@@ -57,23 +57,23 @@ func (t *timers) dropTimer(cmd *scheduler.Command) {
 	t.next.Timer(k.path(t.run), k.kind(), time.Time{})
 }
 
-// dropTimers drops what a run that has ended does not wait for any more.
+// dropTimers drops the timers of a run that has ended.
 func (t *timers) dropTimers() {
 	for k := range t.at {
 		t.next.Timer(k.path(t.run), k.kind(), time.Time{})
 	}
-	for _, row := range t.found { // whose time had come before the run was taken up
+	for _, row := range t.found { // due before the run was loaded
 		t.next.Timer(row.Path, row.Kind, time.Time{})
 	}
 	*t = timers{run: t.run}
 }
 
-// timers are the waits of one run, nearest first. Dropped ones stay in the heap
-// until they come up.
+// timers are the waits of one run, nearest first. Dropped timers stay in the heap
+// until they reach its top.
 type timers struct {
 	*run
 
-	found []storage.TimerRow // those that the run was loaded with
+	found []storage.TimerRow // the rows that the run was loaded with
 	at    map[timerKey]time.Time
 	heap  timerHeap
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// newToken returns a token that nobody can guess: 130 random bits.
+// newToken returns a token of 130 random bits, which no party can guess.
 func newToken() string { return rand.Text() }
 
 // An external is an attempt that may be ended from outside the run, with the token
@@ -20,28 +20,28 @@ func newToken() string { return rand.Text() }
 type external struct {
 	timerKey
 
-	token  storage.Token    // as it was last seen, without what it holds; its ID is "" when only a signal ends it
+	token  storage.Token    // as last read, without its values; its ID is "" when only a signal ends the attempt
 	signal string           // name of the signal that ends it; "" when none does
-	early  *storage.Message // what ended it before its own call has, or before it is known whose it is
-	revert bool             // it undoes; the scheduler knows that it waits
+	early  *storage.Message // the end that arrived before the attempt's own call ended, or before its atom was known
+	revert bool             // the attempt reverts; the scheduler knows that it waits
 }
 
-// nobodys is what attempts have that were loaded, before it is known that they are
-// still wanted: reverts of grown nodes.
+// nobodys is the key of loaded attempts whose scheduler node is not known yet: reverts of
+// grown nodes, which may no longer be wanted.
 var nobodys = timerKey{atom: -1}
 
-// Tokens are the attempts that may be ended from outside the run.
+// tokens are the attempts that may be ended from outside the run.
 type tokens struct {
 	*run
 
 	timers    *timers
 	box       *box
 	open      map[string]*external // by path
-	handOvers []handOver           // calls that workers make, and that the scheduler is not told of yet
+	handOvers []handOver           // calls handed to workers that the scheduler has not been told of yet
 }
 
-// openToken gives the attempt that a command begins its token. One that is begun
-// again, because its process died, keeps what it had.
+// openToken creates the token of the attempt that a command begins. An attempt that begins
+// again, because its process died, keeps its token.
 func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 	var limit time.Duration
 	var e *external // made only for an attempt that has a token or a signal, as most have none
@@ -82,7 +82,7 @@ func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 	return e
 }
 
-// waitFor lets an attempt be waited for from now on.
+// waitFor makes the run wait for an attempt from now on.
 func (ts *tokens) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
 	t.Run, t.Path, t.Beat, t.Since = ts.claim.Run, path, ts.next.Now, ts.next.Now
@@ -93,7 +93,7 @@ func (ts *tokens) waitFor(e *external, path string, limit time.Duration) {
 	ts.watchToken(e)
 }
 
-// queueOf returns where workers find the work of a node that calls nobody.
+// queueOf returns the queue in which workers find the work of a node that makes no call.
 func queueOf(n *scheduler.Node) string {
 	if n == nil || n.Spec.Task != "" {
 		return ""
@@ -119,7 +119,7 @@ func (ts *tokens) watchToken(e *external) {
 
 func (e *external) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
 
-// closeToken lets nobody end the attempt from elsewhere any more.
+// closeToken keeps other parties from ending the attempt from now on.
 func (ts *tokens) closeToken(path string, used bool) {
 	e := ts.open[path]
 	if e == nil {
@@ -138,7 +138,7 @@ func (ts *tokens) closeToken(path string, used bool) {
 	}
 }
 
-// lookAt reads the token of an attempt anew.
+// lookAt reads the token of an attempt again.
 func (ts *tokens) lookAt(e *external) error {
 	t, err := ts.env.Store.Token(ts.storing, e.token.ID)
 	if err != nil {
@@ -148,14 +148,14 @@ func (ts *tokens) lookAt(e *external) error {
 	return nil
 }
 
-// seen returns what a driver keeps of a token.
+// seen returns the part of a token that a driver keeps.
 func seen(t *storage.Token) storage.Token {
 	kept := *t
 	kept.Work, kept.Result, kept.Failure = nil, nil, nil
 	return kept
 }
 
-// overdue returns with what an attempt fails of whose token that limit has passed.
+// overdue returns the failure of an attempt whose token has exceeded the limit.
 func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 	f := &atom.Failure{Atom: t.Path, Attempt: t.Attempt}
 	switch limit {
@@ -171,8 +171,8 @@ func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 	return f
 }
 
-// loadTokens takes up the tokens that are open, or were used: then a message says
-// so.
+// loadTokens restores the tokens that are open, and those that were used, which messages
+// show.
 func (ts *tokens) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
 	for i := range snap.Tokens {
 		ts.loadToken(&snap.Tokens[i], targets)
@@ -199,7 +199,7 @@ func (ts *tokens) loadToken(t *storage.Token, targets map[string]timerKey) {
 	ts.open[t.Path] = e
 }
 
-// loadSignals takes up the atoms that a signal ends, and nobody else.
+// loadSignals restores the atoms that only a signal can end.
 func (ts *tokens) loadSignals() {
 	for i := range ts.plan.Atoms {
 		a := &ts.plan.Atoms[i]
@@ -209,8 +209,8 @@ func (ts *tokens) loadSignals() {
 	}
 }
 
-// endOf returns the event that a message is which ends the attempt. A result that
-// the task cannot have fails it.
+// endOf turns a message that ends an attempt into an event. If the task cannot have the
+// result, the attempt fails.
 func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
 	if ev.Failure != nil {

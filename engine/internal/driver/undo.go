@@ -7,10 +7,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An undoStack is the stack of what can be undone.
+// An undoStack lists the atoms that can be undone, newest last.
 type undoStack struct {
 	size int64
-	page []storage.Undo // of those that are stored, newest first
+	page []storage.Undo // of the stored entries, newest first
 }
 
 // stackPage is how many entries of the undo stack are read at once.
@@ -23,7 +23,7 @@ func (r *run) changeStack(cmd *scheduler.Command) {
 	case scheduler.PushUndo:
 		r.stack.size++
 		r.next.Push = append(r.next.Push, storage.Undo{N: r.stack.size, Path: cmd.Node.Path})
-		r.stack.page = nil // it is read anew when it is needed
+		r.stack.page = nil // read again when it is needed
 	case scheduler.PopUndo:
 		r.stack.size--
 		r.next.Pop++
@@ -33,7 +33,7 @@ func (r *run) changeStack(cmd *scheduler.Command) {
 	}
 }
 
-// index returns where in the page that was read an entry is; -1 when it is not in it.
+// index returns the index of an entry in the page that was read; -1 if it is not in the page.
 func (u *undoStack) index(n int64) int {
 	return slices.IndexFunc(u.page, func(e storage.Undo) bool { return e.N == n })
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// collect feeds all ends of calls that are at hand, so that they share a
+// collect feeds the ends of all calls that have ended, so that they share a
 // commit.
 func (d *Driver) collect() error {
 	d.keepReports()
 	ended := d.ends.list
-	d.ends.list = d.ends.spare[:0] // what is launched meanwhile may end at once
+	d.ends.list = d.ends.spare[:0] // calls that are launched meanwhile may end at once
 	for _, ev := range ended {
 		if err := d.callEnded(ev); err != nil {
 			return err
@@ -35,15 +35,15 @@ func (d *Driver) collect() error {
 		if err := d.finish(f); err != nil {
 			return err
 		}
-		if d.ask.yields() { // calls may end as fast as they are taken in
+		if d.ask.yields() { // calls may end as fast as they are processed
 			d.att.look.Store(true)
 			return nil
 		}
 	}
 }
 
-// wait sleeps until something happens: a call ends, a timer is due, the run is
-// to be suspended, or the process is to stop.
+// wait sleeps until a call ends, a timer is due, the run must be suspended, or the
+// process must stop.
 func (d *Driver) wait() (err error) {
 	if len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit || d.att.look.Load() {
 		return nil
@@ -84,7 +84,7 @@ func (d *Driver) wait() (err error) {
 		case <-d.calls.Ended():
 			if f, ok := d.calls.Completed(); ok {
 				return d.finish(f)
-			} // else it was taken in already
+			} // else it was processed already
 		case <-due:
 			return d.fire()
 		case c := <-d.calls.Stuck():
@@ -104,7 +104,7 @@ func (d *Driver) wait() (err error) {
 	}
 }
 
-// tellAwaiting tells observers when only others can move the run on.
+// tellAwaiting notifies observers if the run waits for other parties only.
 func (d *Driver) tellAwaiting() {
 	if d.calls.Running() > 0 || len(d.tokens.open) == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
@@ -128,7 +128,7 @@ func (d *Driver) leaves() bool {
 	return true
 }
 
-// fire feeds the waits that are over.
+// fire feeds the timers that are due.
 func (d *Driver) fire() error {
 	d.next.Now = time.Now()
 	for _, k := range d.timers.due(d.next.Now) {
@@ -148,9 +148,9 @@ func (d *Driver) fire() error {
 	return nil
 }
 
-// expire fails an attempt whose time is up. One that has a token is failed as
-// anybody else would: by a message; nothing is done when somebody was faster, or has
-// taken it or was heard of meanwhile.
+// expire fails an attempt whose time is up. If the attempt has a token, expire fails it with
+// a message, as another party would. If another party ended or took the attempt first, or
+// sent a heartbeat, expire changes nothing.
 func (d *Driver) expire(k timerKey) error {
 	path := k.path(&d.run)
 	e := d.tokens.open[path]
@@ -190,11 +190,11 @@ func (d *Driver) expire(k timerKey) error {
 	}
 }
 
-// callEnded takes in the end of a call. When the attempt was ended from elsewhere
-// meanwhile, that counts. A call of a task that others are to end is not its end.
+// callEnded processes the end of a call. If another party ended the attempt meanwhile, that
+// end counts. If another party must end the task, the end of the call does not end the task.
 func (d *Driver) callEnded(ev scheduler.Event) error {
 	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
-		return nil // it is not waited for any more
+		return nil // the run no longer waits for it
 	}
 	if ev.Revert || len(d.tokens.open) == 0 {
 		return d.feed(ev)
@@ -232,7 +232,7 @@ func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	d.tokens.closeToken(e.path(&d.run), l.Kind == storage.MessageToken)
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
 		ev.ByToken = true
-		if err := d.children.dropChild(n, ev.Failure == nil); err != nil { // what is not waited for any longer need not go on
+		if err := d.children.dropChild(n, ev.Failure == nil); err != nil { // no node waits for the child run
 			return true, err
 		}
 	}
@@ -245,7 +245,7 @@ func (d *Driver) handOver() error {
 	for len(d.tokens.handOvers) > 0 {
 		h := d.tokens.handOvers[0]
 		d.tokens.handOvers = d.tokens.handOvers[1:]
-		if d.tokens.open[h.path] != h.external { // it was given up meanwhile
+		if d.tokens.open[h.path] != h.external { // the attempt was given up meanwhile
 			continue
 		}
 		ev := h.event
@@ -260,7 +260,7 @@ func (d *Driver) handOver() error {
 	return nil
 }
 
-// childEnded ends the node whose run has ended, or the undoing of it.
+// childEnded ends the node whose run has ended, or the undoing of that node.
 func (d *Driver) childEnded(l *storage.Message) error {
 	n := d.children.byID[l.Name]
 	d.next.Take(l.N)
@@ -281,7 +281,7 @@ func (d *Driver) childEnded(l *storage.Message) error {
 		}
 		return d.feed(ev)
 	case n.Awaits():
-		if n.Spec.Report && n.Rec.Result != nil { // that its run is there is still to be told
+		if n.Spec.Report && n.Rec.Result != nil { // the language has yet to be told that the run exists
 			if err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n}); err != nil || d.children.byID[l.Name] != n || !n.Awaits() {
 				return err
 			}
@@ -294,7 +294,7 @@ func (d *Driver) childEnded(l *storage.Message) error {
 	}
 }
 
-// finish takes in the end of a call that another goroutine made.
+// finish processes the end of a call that another goroutine made.
 func (d *Driver) finish(f executor.Finished) error {
 	if !f.Known {
 		return ErrStopped
