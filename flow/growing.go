@@ -25,7 +25,7 @@ func Growing(name string, lang Language) *GrowingFlow {
 // Name returns the flow's name.
 func (f *GrowingFlow) Name() string { return f.name }
 
-// Language returns what decides how the flow grows.
+// Language returns the language that decides how the flow grows.
 func (f *GrowingFlow) Language() Language { return f.lang }
 
 func (f *GrowingFlow) isFlow() {}

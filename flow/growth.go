@@ -6,22 +6,23 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Language decides, in a flow that grows while it runs, what comes next. It
-// is asked once for each [Cause] and answers with a [Growth], which the engine
-// commits before any effect rests on it: what was answered is never asked
-// again, so neither a changed language, nor random numbers, nor the time can
-// bend a run in flight.
+// A Language decides how a flow grows while it runs. The engine asks it once for
+// each [Cause]. The language answers with a [Growth], which the engine commits
+// before any effect depends on it. The engine never repeats a question that was
+// answered. So a changed language, random numbers or the time cannot change the
+// decisions that a run has made.
 //
-// A Language is a pure value: it does no I/O, reads no clock, starts no
-// goroutine and keeps nothing between calls but what it puts into memories and
-// notes. It may be asked by any number of goroutines at once.
+// A Language is a pure value: it does no I/O, reads no clock and starts no
+// goroutine. Between calls it keeps no state except in memories and notes. Any
+// number of goroutines may ask it at once.
 type Language interface {
 	// Grow answers one cause. The run does nothing else meanwhile. A language that
-	// computes for longer answers with [Growth.More], or asks [Ask.Interrupted]
-	// now and then: between two answers, and where that is asked, the run takes in
-	// commands and stops when it is to. An answer that ignores that for as long as
-	// engine.WithGrace says is given up. A panic is the failure of the flow that was asked. When
-	// the process dies before the answer is committed, the same is asked again.
+	// computes for longer must answer with [Growth.More], or call [Ask.Interrupted]
+	// now and then. Between two answers, and at each such call, the run handles
+	// commands and stop requests. If an answer ignores them for as long as
+	// engine.WithGrace says, the engine gives it up. A panic is the failure of the
+	// flow that was asked. If the process dies before the answer is committed, the
+	// engine asks the same question again.
 	Grow(ask *Ask) Growth
 	// Undo returns the input of the task that undoes a node, which has run or may
 	// have run. It is asked before each attempt of the undo. An error, or a panic,
@@ -36,14 +37,14 @@ type Numbering interface {
 	NumbersNodes()
 }
 
-// A Run is what a language may know about the run it is asked in.
+// A Run describes a run to its language.
 type Run struct {
 	ID         string
 	Flow       string     // name of the flow's definition
 	Definition string     // hash of the stored definition that the run was begun on; "" for none
 	Started    time.Time  // when the run was begun
-	Input      atom.Value // what the run was started with
-	Attributes atom.Value // what the starter wanted the language to know, such as AWS names; may be nil
+	Input      atom.Value // the input that the run was started with
+	Attributes atom.Value // attributes that the caller set for the language, such as AWS names; may be nil
 }
 
 // An Ask is one question to a language.
@@ -62,23 +63,24 @@ type Ask struct {
 	Random func() uint64 // a source of random bits for this answer
 	Token  func() string // makes a token for [Spec.Token], which cannot be guessed
 
-	// Interrupted reports whether the answer is not wanted any more, because the run is to
-	// stop, or something else happened to it: a command, for example. A language that
-	// computes for long asks every few thousand steps, and returns at once when it is. What
-	// it returns then is ignored, and the same is asked again when the run goes on. nil
-	// where nothing interrupts; see [Ask.Done].
+	// Interrupted reports whether the engine does not need the answer any more: the run is
+	// to stop, or has received a command, for example. A language that computes for long
+	// must call Interrupted every few thousand steps, and return at once if it is true. The
+	// engine then ignores the answer, and asks the same question again when the run
+	// resumes. Interrupted is nil if nothing interrupts; see [Ask.Done].
 	Interrupted func() bool
 
-	// Recall tells what became of a node that this flow has had, by its name, so that
-	// a language need not remember the results of many; false when there was none. It
-	// tells only what is committed with the answer, if not before.
+	// Recall returns the outcome of a node that this flow has had, by the name of the
+	// node. It returns false if there was no such node. With Recall, a language need not
+	// remember the results of many nodes. Recall returns only state that is committed
+	// before the answer or with it.
 	Recall func(name string) (Past, bool)
 }
 
-// Done reports whether the answer is not wanted any more, see Interrupted.
+// Done reports whether the engine does not need the answer any more, see Interrupted.
 func (a *Ask) Done() bool { return a.Interrupted != nil && a.Interrupted() }
 
-// A Past is what became of a node.
+// A Past is the outcome of a node.
 type Past struct {
 	Open           bool          // it has not ended, or its end is still to be asked about
 	Input          atom.Value    // what it was given
@@ -118,7 +120,7 @@ func (k CauseKind) String() string {
 	}[k]
 }
 
-// A Cause is what a language is asked about.
+// A Cause is the reason for a question to a language.
 type Cause struct {
 	Kind    CauseKind
 	Name    string        // the node's name, as its Spec gave it
@@ -135,12 +137,12 @@ type Cause struct {
 	Aborted []string      // JoinFailed, Overdue, Stopped: paths of the nodes that were open and have been ended, in the order they were added
 }
 
-// A Growth is a language's answer. The zero Growth lets the flow go on with
-// what it has. When that is nothing which could cause another question, the flow
-// fails with [atom.CodeLanguage], as it does when two open nodes have one name, or a
-// node the name of one that can still be undone.
+// A Growth is a language's answer. With the zero Growth, the flow continues with the
+// nodes that it has. If none of them can cause another question, the flow fails with
+// [atom.CodeLanguage]. It fails with the same code if two open nodes have the same
+// name, or if a node has the name of a node that can still be undone.
 //
-// All of an answer is committed at once, together with what it answers.
+// The engine commits all of an answer at once, together with the cause that it answers.
 type Growth struct {
 	Events   []Event           // what to write into the language's history, in order
 	Untold   int64             // how many events were left out because the question was quiet; they have numbers all the same
@@ -158,8 +160,8 @@ type Growth struct {
 	End      *End              // the flow is over; its open nodes are cancelled
 	More     atom.Value        // not nil: commit this answer, then ask again with this as Note, before all but Overdue
 	Labels   map[string]string // labels of the run to set, by which it is found; one whose value is "" is taken away
-	Send     []Message         // to other runs; what is for a run that does not exist is dropped
-	Out      []Message         // to what is outside of the database, in order for each target
+	Send     []Message         // to other runs; a message to a run that does not exist is dropped
+	Out      []Message         // to targets outside the database, in order for each target
 	Deadline time.Time         // for Begin, of the run's own flow: when it is overdue; zero is never
 }
 
@@ -172,12 +174,12 @@ type Again struct {
 	Input atom.Value    // Work, Nested: its new input; Fork: what the group shares from now on; nil leaves it as it was
 }
 
-// An Undoing says what of that which a flow has done is to be undone before it
-// goes on: in the reverse order in which it was done. Then the language is asked
-// with the cause [Undone], or [UndoFailed] when an undo failed; until then it is
-// asked nothing else about the flow. What is to be undone must have ended, or be
-// dropped with the same answer. A flow never undoes what others did, and nothing
-// that came before a point of no return.
+// An Undoing selects the work of a flow that is undone before the flow continues. The
+// engine undoes the work in reverse order. Then it asks the language with the cause
+// [Undone], or [UndoFailed] if an undo failed. Until then, the engine asks the
+// language nothing else about the flow. The nodes to undo must have ended, or the
+// same answer must drop them. A flow never undoes the work of other flows, nor work
+// before a pivot.
 type Undoing struct {
 	Under string     // name of a node: only what it did, and what was done inside of it; "" is all that the flow did
 	To    string     // name of a node: only what was done after it; "" is all
@@ -205,7 +207,7 @@ type Event struct {
 	Body    atom.Value // the one value that may be large; stored once and referred to
 }
 
-// Kind says what a grown node does.
+// Kind is the kind of a grown node.
 type Kind uint8
 
 // The kinds of grown nodes.
@@ -221,8 +223,8 @@ func (k Kind) String() string {
 	return [...]string{Work: "work", Timer: "timer", Fork: "fork", Nested: "nested"}[k]
 }
 
-// A Spec describes a node to be added: data, never a closure, so it can be
-// stored and taken up by another process.
+// A Spec describes a node to add. It is data, never a closure, so Ebb can store it
+// and another process can start the node.
 type Spec struct {
 	Name      string        `json:"name"` // unique within its flow
 	Kind      Kind          `json:"kind"`
@@ -262,12 +264,12 @@ type UndoAsk struct {
 	Interrupted func() bool // as that of an [Ask]; nil where nothing interrupts
 }
 
-// A Group is a set of child flows of one kind that run side by side. They are
-// made as slots free, and joined in order of their index. It ends well when Need
-// children have ended well, or all have ended and no more than Tolerate have
-// failed. It fails with the failure that was one too many for that. The others
-// are then ended: their atoms are cancelled and waited for, so what they did can
-// be undone.
+// A Group is a set of child flows of one kind that run side by side. The engine
+// creates a child when a slot is free, and joins the children in the order of their
+// index. The group ends well if Need children have ended well, or if all children have
+// ended and at most Tolerate have failed. It fails with the first failure that makes
+// this impossible. The engine then ends the other children: it cancels their atoms and
+// waits for them, so that their work can be undone.
 type Group struct {
 	Count    int        `json:"count"`              // how many children
 	Slots    int        `json:"slots,omitempty"`    // how many at once; 0 is all
@@ -277,10 +279,10 @@ type Group struct {
 	Shared   atom.Value `json:"-"`                  // given to every child with every question
 }
 
-// A Child is a run that another run begins. Its row is made in the commit that
-// begins the node, so there is never one without the other. The node fails with
-// [atom.CodeRunExists] when there is a run of that id already, and with
-// [atom.CodeNoFlow] when the engine's catalog does not know the flow.
+// A Child is a run that another run begins. The commit that begins the node also
+// creates the row of the run, so neither exists without the other. If a run with this
+// ID exists already, the node fails with [atom.CodeRunExists]. If the engine's catalog
+// does not know the flow, the node fails with [atom.CodeNoFlow].
 type Child struct {
 	ID         string            `json:"id,omitempty"`         // of the run; "" is the parent's id and the node's path, with a slash between
 	Flow       string            `json:"flow"`                 // name of its flow
@@ -291,8 +293,8 @@ type Child struct {
 	Input      atom.Value        `json:"input,omitempty"`      // of the run; nil: the node's
 }
 
-// A Message is something a flow tells others: other runs by message, what is
-// outside of the database through the outbox.
+// A Message is sent by a flow: to another run through that run's inbox, or to a target
+// outside the database through the outbox.
 type Message struct {
 	To   string     // id of the run; or the target, such as a URL
 	Kind string     // of the message, such as signal or event

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Depth says how much is left out when a decider says no.
+// Depth says which nodes are left out if a decider returns false.
 type Depth uint8
 
 // The depths, widest first.
@@ -22,8 +22,8 @@ func (d Depth) String() string {
 	return [...]string{DepthAll: "ALL", DepthFlow: "FLOW", DepthNeighbors: "NEIGHBORS", DepthAtom: "ATOM"}[d]
 }
 
-// A Decider says whether what a link leads to shall run. It must be a pure
-// function; its decision is stored, and it is not asked again about it.
+// A Decider decides whether the node that a link leads to shall run. It must be a pure
+// function. Ebb stores the decision and does not ask the Decider again.
 type Decider struct {
 	Symbol string // whose value is passed; "" when only results are looked at
 	Decide func(value atom.Value, results Results) (bool, error)

@@ -110,7 +110,7 @@ func (f *LinearFlow) WithRetry(r *atom.Atom) *LinearFlow { f.setRetry(r); return
 // flow, and one that is not positive. Languages of growing flows have deadlines of their own.
 func (f *LinearFlow) WithDeadline(d time.Duration) *LinearFlow { f.limit = &d; return f }
 
-// WithFailurePolicy says what a failure leads to; without it [UndoRun]. Only a flow that is
+// WithFailurePolicy sets how the flow handles a failure; the default is [UndoRun]. Only a flow that is
 // run as a whole has a policy: [Compile] refuses one within another flow.
 func (f *LinearFlow) WithFailurePolicy(p FailurePolicy) *LinearFlow { f.policy = p; return f }
 
@@ -139,7 +139,7 @@ func (f *UnorderedFlow) WithDeadline(d time.Duration) *UnorderedFlow { f.limit =
 func (f *UnorderedFlow) WithFailurePolicy(p FailurePolicy) *UnorderedFlow { f.policy = p; return f }
 
 // A GraphFlow runs a child when all that it depends on have run: those that
-// provide what it requires, and those linked to it.
+// provide its required symbols, and those linked to it.
 type GraphFlow struct{ pattern }
 
 // Graph returns a flow whose order follows from what its nodes require and

@@ -12,10 +12,10 @@ var (
 	// ErrDuplicate is wrapped when two nodes have one name, or one node stands in
 	// two places.
 	ErrDuplicate = errors.New("duplicate")
-	// ErrMissing is wrapped when nothing provides what an atom requires.
+	// ErrMissing is wrapped if nothing provides a symbol that an atom requires.
 	ErrMissing = errors.New("missing dependency")
-	// ErrAmbiguous is wrapped when several nodes of a graph provide what another
-	// requires.
+	// ErrAmbiguous is wrapped if several nodes of a graph provide a symbol that another
+	// node requires.
 	ErrAmbiguous = errors.New("ambiguous dependency")
 	// ErrCycle is wrapped when nodes of a graph depend on each other.
 	ErrCycle = errors.New("dependency cycle")

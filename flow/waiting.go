@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A Waiting says what the machine of a run is doing, and what would make it go on beside its atoms.
+// A Waiting describes the current activity of a run's machine. Besides the end of an atom, the listed events or times
+// make the machine continue.
 type Waiting struct {
 	State       string          `json:"state"`
 	Doing       string          `json:"doing"`            // entering, deciding, waiting, moving, leaving or expiring

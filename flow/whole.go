@@ -1,18 +1,18 @@
 package flow
 
-// A FailurePolicy says what a failure of an atom leads to when no retry around the atom has
-// another try.
+// A FailurePolicy says how a flow handles the failure of an atom if no retry around the atom
+// has attempts left.
 type FailurePolicy uint8
 
 // The policies.
 const (
 	// UndoRun undoes the whole run.
 	UndoRun FailurePolicy = iota
-	// UndoFlow lets an exhausted retry undo only its own flow, when no retry around it says
+	// UndoFlow lets an exhausted retry undo only its own flow, unless a retry around it decides
 	// otherwise.
 	UndoFlow
-	// LeaveFailed leaves failures as they are. Nothing is tried again or undone, whatever
-	// retries there are.
+	// LeaveFailed leaves failures as they are. Nothing is retried or undone, even if the flow
+	// has retries.
 	LeaveFailed
 )
 

@@ -104,9 +104,9 @@ func (p *Plan) providersOf(i int32, symbol string) func(yield func(int32, atom.P
 }
 
 // Providers calls yield with the atoms whose value of symbol the given atom may
-// see, nearest first, each with the part of its result that is meant. The retry
-// of a flow is visible to all in it; a child sees what came before it; children
-// of an unordered flow do not see each other.
+// see, nearest first, each with the part of its result that has the value. All
+// atoms of a flow see its retry. A child sees the atoms before it. Children of an
+// unordered flow do not see each other.
 func (p *Plan) Providers(of int32, symbol string, yield func(provider int32, part atom.Provide) bool) {
 	list := p.providers[symbol]
 	at := p.Atoms[of].Node

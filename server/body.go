@@ -46,7 +46,7 @@ func (b *boundedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Close gives the memory back. After that, the handler must not use what it has read. The
+// Close gives the memory back. After that, the handler must not use the data that it has read. The
 // server closes the body itself once it has answered, and then waits for the rest.
 func (b *boundedBody) Close() error {
 	if b.err == nil {

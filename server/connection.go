@@ -105,8 +105,8 @@ func (c *connection) readLines(p []byte) int {
 	return c.lines
 }
 
-// Write writes. An answer, once it has begun, must be taken within answerTime: one that
-// is not is cut off, and what the kernel still has of it is dropped.
+// Write writes. Once an answer has begun, the client must take it within answerTime. If the
+// client does not, the server cuts the connection off and drops the data that the kernel still has.
 func (c *connection) Write(p []byte) (int, error) {
 	c.look()
 	c.of.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Paths serves what stands at each path, and refuses others with the reason.
+// Paths returns a handler that serves each path with its handler. It refuses other paths with the reason.
 func Paths(all map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for path, handler := range all {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// A Problem is an answer that is not what was asked for. It is sent as JSON.
+// A Problem is an error answer of the server. It is sent as JSON.
 //
 //nolint:errname // it is an answer that is also an error
 type Problem struct {

@@ -66,9 +66,9 @@ type Server struct {
 	http    *http.Server // that [Server.Start] has started
 }
 
-// New returns a server that does not listen yet. It reads the files that the options name. The keys are read again
-// while it serves; what is wrong with them then goes to the log, and they stay as they were. An address that is none
-// is a *[net.AddrError]; the other errors are [ErrNoKeys], and those that name a file.
+// New returns a server that does not listen yet. It reads the files that the options name. While the server serves, it
+// reads the keys again. If they then have an error, the server logs the error and keeps the previous keys. For an
+// invalid address, New returns a *[net.AddrError]. The other errors are [ErrNoKeys], and errors that name a file.
 func New(o Options) (*Server, error) {
 	if o.Address == "" {
 		o.Address = DefaultAddress
@@ -117,8 +117,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Start listens, and lets a handler answer until [Server.Stop] is called, behind [Server.Guard] and within limits of
-// what connections may cost. It returns the URL of the address.
+// Start listens and serves a handler until [Server.Stop] is called, behind [Server.Guard] and within limits on the cost
+// of connections. It returns the URL of the address.
 func (s *Server) Start(ctx context.Context, answers http.Handler) (url string, err error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
 	if err != nil {

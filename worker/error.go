@@ -2,7 +2,7 @@ package worker
 
 import "fmt"
 
-// Errorf returns an error with a code, by which the flow decides what follows.
+// Errorf returns an error with a code. The flow decides by the code how to continue.
 func Errorf(code, format string, args ...any) error { return &coded{fmt.Errorf(format, args...), code} }
 
 type coded struct {
@@ -14,9 +14,8 @@ type coded struct {
 func (e *coded) ErrorCode() string { return e.code }
 func (e *coded) Unwrap() error     { return e.error }
 
-// Final returns err as one after which trying again is of no use: the task's own
-// attempts end with it. What a flow around it does, such as an ASL state's Retry, is
-// for the flow to say.
+// Final marks err as final: the task itself is not retried after it. The flow around
+// the task, such as the Retry of an ASL state, may still decide to run the task again.
 func Final(err error) error { return &final{err} }
 
 type final struct{ error }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Task is what a worker is given.
+// A Task is the work that the server gives to a worker.
 type Task struct {
 	ID           string          `json:"id"`                    // of this taking: no other worker's, and not this one's another time
 	Kind         string          `json:"kind"`                  // of those it asked for

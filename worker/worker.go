@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// A Func does one task, or undoes it when the task has a Revert. What it returns
-// becomes the result, as JSON. An error is the task's failure: with a method
-// ErrorCode() string it has that code, with one Final() bool that says true it is
-// not worth another try; see [Errorf] and [Final].
+// A Func does one task, or undoes it if the task has a Revert. The returned value
+// becomes the result, as JSON. An error is the task's failure. If the error has a
+// method ErrorCode() string, the failure has that code. If the error has a method
+// Final() bool that returns true, the task is not retried; see [Errorf] and [Final].
 //
-// ctx ends when the task is no longer this worker's: it was cancelled, or is
-// overdue, or could not be kept. What the Func returns then is dropped.
+// ctx ends when the task no longer belongs to this worker: the task was cancelled or is
+// overdue, or the worker could not renew its lease. The worker then drops the result.
 type Func func(ctx context.Context, t *Task) (result any, err error)
 
 // A Worker does tasks, one at a time in each [Worker.Run]. Set it up before.
@@ -28,7 +28,7 @@ type Worker struct {
 	URL    string          // of the server, such as http://127.0.0.1:8083
 	Name   string          // for people; "" is none
 	Do     map[string]Func // by kind
-	Lease  time.Duration   // how long nothing may be heard of it before others do its task; 0 is 30 seconds
+	Lease  time.Duration   // how long the worker may be silent before another worker gets its task; 0 is 30 seconds
 	Key    string          // is sent as a bearer token; "" is none
 	Client *http.Client    // nil is one without a limit of its own
 }
@@ -40,9 +40,9 @@ const (
 	again        = time.Second // until the server is asked again that did not answer
 )
 
-// Run does tasks until ctx ends, and then returns nil; it leaves the one that it is
-// at. It may be called by several goroutines. A server that does not answer is asked
-// again; one that refuses what it is asked ends it, with *[RefusedError].
+// Run does tasks until ctx ends. Then it abandons its current task and returns nil.
+// Several goroutines may call Run. If the server does not answer, Run asks again. If
+// the server refuses to give tasks, Run returns a *[RefusedError].
 func (w *Worker) Run(ctx context.Context) error {
 	ask := map[string]any{
 		"kinds": slices.Sorted(maps.Keys(w.Do)), "worker": w.Name,
@@ -173,14 +173,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// A RefusedError is what the server says when asking again would not help.
+// A RefusedError is the server's answer to a request that it will not accept on a retry either.
 type RefusedError struct {
 	Status  int    `json:"-"` // of HTTP
 	Code    string `json:"error"`
 	Message string `json:"message"`
 }
 
-// Error says what the server said.
+// Error returns the status, the code and the message of the server.
 func (r *RefusedError) Error() string {
 	return fmt.Sprintf("worker: refused (%d %s): %s", r.Status, r.Code, r.Message)
 }

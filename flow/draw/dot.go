@@ -11,8 +11,8 @@ var dotShapes = [...]string{
 	Compute: "shape=box", Junction: "shape=point", Start: "shape=oval", End: "shape=oval",
 }
 
-// DOT returns v as a directed graph for Graphviz. What can be undone has a double
-// border, an edge that is decided about is dashed.
+// DOT returns v as a directed graph for Graphviz. A node that can be undone has a
+// double border. An edge whose target is decided at run time is dashed.
 func DOT(v View) string {
 	d := &dot{}
 	fmt.Fprintf(&d.out, "digraph %s {\n", dotText(v.Title))

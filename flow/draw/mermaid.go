@@ -13,8 +13,8 @@ var mermaidShapes = [...][2]string{
 	Compute: {"(", ")"}, Junction: {"((", "))"}, Start: {"([", "])"}, End: {"([", "])"},
 }
 
-// Mermaid returns v as a flowchart. What can be undone has double sides, an edge
-// that is decided about is dotted.
+// Mermaid returns v as a flowchart. A node that can be undone has double sides. An
+// edge whose target is decided at run time is dotted.
 func Mermaid(v View) string {
 	m := &mermaid{states: map[string][]string{}}
 	if v.Title != "" {

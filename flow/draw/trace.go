@@ -7,8 +7,8 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// A Trace is how a run came to fail: the steps that failed, what they were
-// given, and what came before them.
+// A Trace explains the failure of a run: the steps that failed, their inputs, and the
+// steps before them.
 type Trace struct {
 	Title string   // of the run, one line
 	Why   string   // why the run failed, where no step says it. Optional
@@ -43,9 +43,9 @@ const (
 	traceLines    = 12  // lines about a failure, and of a stack
 )
 
-// Explain returns a trace as text. Each failed step is followed by what came
-// directly before it, and so on back: a single one stands below it, several are
-// branches. What is shown once is not shown again, and long values are cut.
+// Explain returns a trace as text. Below each failed step are the steps directly
+// before it, and so on back. Several steps before one step are branches. A step is
+// shown only once, and long values are cut.
 func Explain(t Trace) string {
 	x := &explainer{steps: make(map[string]*TraceStep, len(t.Steps)), shown: map[string]bool{}}
 	for i := range t.Steps {

@@ -2,12 +2,12 @@ package draw
 
 import "slices"
 
-// A View is what a picture shows. The zero View is an empty picture.
+// A View is the content of a picture. The zero View is an empty picture.
 type View struct {
 	Title  string  // Optional.
 	Groups []Group // a group stands behind the one it is in, or else counts as in none
 	Nodes  []Node
-	Edges  []Edge // those from or to a node that is not there are left out
+	Edges  []Edge // edges from or to a node that is not in Nodes are left out
 }
 
 // A Group is a frame around nodes and other groups: a flow within a flow, a
@@ -34,7 +34,7 @@ type Edge struct {
 	Maybe    bool   // whether To follows is decided when it is its turn
 }
 
-// Kind says what a node is.
+// Kind is the kind of a node.
 type Kind uint8
 
 // The kinds of nodes.

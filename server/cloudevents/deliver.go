@@ -62,17 +62,19 @@ const (
 	maxMessagesBytes = 8 << 20 // in one transaction, unless one message is larger
 )
 
-// Deliver puts events into the inboxes of all runs that have not ended and have
-// said, by a label (see [flow.CorrelationLabel]), that they wait for one with some
-// attribute of this value. It returns their ids, in their order.
+// Deliver puts events into the inboxes of the runs that wait for them. A run waits if
+// it has not ended and has a label (see [flow.CorrelationLabel]) for an attribute of
+// the event with this value. Deliver returns the ids of the runs, in their order.
 //
-// It asks the store once, however many events and attributes there are. What it
-// costs grows with those, and with the runs that wait, not with the runs there are.
+// Deliver asks the store once, regardless of the number of events and attributes. Its
+// cost grows with that number and with the number of runs that wait, not with the
+// number of all runs.
 // Deliver does not find a run that sets its label a moment later. If an event answers
 // a run, the sender must send it after the run has asked.
 //
-// What many runs wait for is stored in several transactions. After an error some of
-// the runs may have the events: deliver them again, as a run drops what it has.
+// If many runs wait, Deliver stores the messages in several transactions. After an
+// error some of the runs may have the events. Deliver them again: a run drops an event
+// that it has already.
 // More than [MaxTopics] are refused with an error that wraps [ErrInvalid].
 func Deliver(ctx context.Context, store Directory, events ...Event) ([]string, error) {
 	wanted := map[string]bool{}

@@ -7,7 +7,7 @@
 // An event goes to the run that ?run= names, or, without one, to all runs that wait
 // for one with its attributes, see [Deliver]. It is a message: stored in one
 // transaction before it is answered, delivered to the run by the process that
-// drives it, and kept in the run's inbox until then. One that comes again, by its source and id, is
-// dropped. What a run makes of it is said by the run's language, in one commit
-// with the end of the message.
+// drives it, and kept in the run's inbox until then. If an event with the same source
+// and id comes again, it is dropped. The run's language decides how the run handles the
+// event. The same commit stores the decision and removes the message.
 package cloudevents

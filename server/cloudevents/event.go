@@ -30,8 +30,8 @@ const (
 // "data_base64" when it is no JSON and no text.
 type Event map[string]json.RawMessage
 
-// ErrInvalid is wrapped by the errors for what is not a valid CloudEvent. They say
-// which attribute is wrong, and why.
+// ErrInvalid is wrapped by the errors for an invalid CloudEvent. They name the invalid
+// attribute and the reason.
 var ErrInvalid = errors.New("cloudevents: not a valid event")
 
 func invalid(format string, args ...any) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Store is what a [Handler] needs of a store.
+// Store has the methods of a store that a [Handler] needs.
 type Store interface {
 	Directory
 	storage.Reader

@@ -17,11 +17,11 @@ import (
 )
 
 // Sender sends the events that runs leave in the outbox to the URL of a sink, in
-// binary mode: attributes are headers, the data is the body. What the sink does not
-// answer with 2xx is sent again by the engine, and parked in the end, see
-// [engine.Engine.Dispatch]; an event has the same id however often it is sent. A
-// message whose target is a URL itself goes there. A nil client is one that follows
-// up to three redirects, and takes 64 KiB of headers.
+// binary mode: attributes are headers, the data is the body. If the
+// sink does not answer with 2xx, the engine sends the event again and parks it in the
+// end, see [engine.Engine.Dispatch]. An event has the same id each time it is sent. If
+// the target of a message is itself a URL, the message goes there. A nil client stands
+// for a client that follows up to three redirects and accepts 64 KiB of headers.
 func Sender(client *http.Client, sink string) engine.Sender {
 	if client == nil {
 		client = webclient.Default()

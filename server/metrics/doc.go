@@ -1,5 +1,5 @@
-// Package metrics counts what a process does with runs and jobs, and serves that to Prometheus. It is a module of its
-// own, so that only programs that use it link Prometheus.
+// Package metrics counts the work of a process on runs and jobs, and serves the metrics to Prometheus. It is a separate
+// module, so that only programs that use it link Prometheus.
 //
 //	m := metrics.New(store)
 //	c, err := conductor.New(m.Store(), catalog, conductor.WithEngine(engine.WithObserver(m.Observe)))

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// Metrics count what a process does. Nothing is labelled by run.
+// Metrics count the work of a process. No metric is labeled by run.
 type Metrics struct {
 	store       *sqlstore.Store
 	registry    *prometheus.Registry
@@ -112,13 +112,13 @@ func (m *Metrics) name(path string) string {
 // maxScrapes is how many may ask for the metrics at once: each answer is large.
 const maxScrapes = 10
 
-// Handler answers with what was counted, for Prometheus.
+// Handler serves the metrics to Prometheus.
 func (m *Metrics) Handler() http.Handler {
 	// What cannot be counted while the database does not answer keeps nothing else back.
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
 }
 
-// Observe counts what an engine tells of. It is for [engine.WithObserver].
+// Observe counts the events of an engine. Pass it to [engine.WithObserver].
 func (m *Metrics) Observe(ev engine.Event) {
 	switch {
 	case ev.Kind == engine.FlowChanged && rests(ev.To):

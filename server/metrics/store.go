@@ -10,14 +10,14 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A Store counts what is asked of the store that the metrics are of.
+// A Store wraps a store and counts the calls to it.
 type Store struct {
 	*sqlstore.Store
 
 	m *Metrics
 }
 
-// Store returns the store that a conductor has to use, so that it is counted what it does.
+// Store returns the store that a conductor must use so that the metrics count its calls.
 func (m *Metrics) Store() *Store { return &Store{m.store, m} }
 
 // Commit counts commits, and those that were refused: not those that would have begun

@@ -1,6 +1,6 @@
-// Package workers lets processes of any kind and language do the work of runs, over
-// HTTP with JSON: they ask for a task, say now and then that they are still at it,
-// and say how it ended.
+// Package workers lets processes in any language do the work of runs, over HTTP with
+// JSON. A worker asks for a task, sends heartbeats while it works, and reports how the
+// task ended.
 //
 //	mux.Handle("/tasks/", workers.Handler(ctx, store))
 //
@@ -10,7 +10,7 @@
 //	POST /tasks/ID/complete     {"result": …}                    200 {}
 //	POST /tasks/ID/fail         {"code": "NoMoney", "message": "…", "details": …, "retryable": false}   200 {}
 //
-// What is wrong is said as {"error": "…", "message": "…"}:
+// An error is answered as {"error": "…", "message": "…"}:
 //
 //	400 invalid     the request is not as above; the message says what is wrong
 //	404 not_found   there is no such task
@@ -28,15 +28,17 @@
 //
 // # Leases
 //
-// A task is a worker's until its lease runs out; each heartbeat gives another one.
-// Then the task, which is the same attempt under the same idempotency key, is given
-// to the next worker that asks. It is late to renew a lease, or to end the task,
-// only when that has happened. Ten workers that are lost one after the other fail
-// the attempt with Ebb.Lost. Limits of the flow itself hold beside that, and fail the
-// attempt: how long it waits for a worker (Ebb.ScheduleToStart), how long the worker
-// takes (Ebb.StartToClose), both together (Timeout), and how long nothing is heard of
-// it (Ebb.HeartbeatLost). The deadline of a task is the first of them but the last.
+// A task belongs to a worker until its lease runs out. Each heartbeat renews the lease.
+// After the lease has run out, the server gives the task to the next worker that asks.
+// The task is then the same attempt under the same idempotency key. Until another
+// worker has the task, the first worker may still renew its lease or end the task. If
+// ten workers are lost one after the other, the attempt fails with Ebb.Lost.
 //
-// All of this is in the store, so any number of processes may serve the workers of
-// one database, and any of them may be asked.
+// The flow's own limits apply as well, and fail the attempt: the wait for a worker
+// (Ebb.ScheduleToStart), the work of the worker (Ebb.StartToClose), both together
+// (Timeout), and the time without a heartbeat (Ebb.HeartbeatLost). The deadline of a
+// task is the first of these limits, except the heartbeat limit.
+//
+// The store keeps all of this state. Any number of processes may serve the workers of
+// one database, and a worker may ask any of them.
 package workers

@@ -206,7 +206,7 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 	})
 	w.Inspection = &interpreter.Inspection{}
 	w.Enter(s, input)
-	for i := range s.Retry { // one count for each retrier; only the first may have been tried before
+	for i := range s.Retry { // one count for each retrier; RetrierRetryCount is the count of the first
 		w.Tries = append(w.Tries, 0)
 		if i == 0 {
 			w.Tries[0] = t.Configuration.RetrierRetryCount
