@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Severity says what a diagnostic means.
+// Severity is how serious a diagnostic is.
 type Severity string
 
 // The severities.
@@ -50,7 +50,7 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics are all that was found in a definition, or what keeps it from being
+// Diagnostics are all problems of a definition, or the problems that keep it from being
 // run, in the order of the text.
 //
 //nolint:errname // it is the plural, and reads as English

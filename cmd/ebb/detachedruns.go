@@ -49,7 +49,7 @@ func (e *detachedRuns) join(ctx context.Context, id string) {
 		res, err := e.eng.Run(ctx, id)
 		_, owned := errors.AsType[*storage.OwnedError](err)
 		switch {
-		case owned || errors.Is(err, engine.ErrStopped): // others drive it, or will
+		case owned || errors.Is(err, engine.ErrStopped): // another process drives the run, or will
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			delete(e.with, id)

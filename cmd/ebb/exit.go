@@ -31,7 +31,7 @@ type statusError struct {
 	told   bool // the user was told already
 }
 
-// Error returns what happened.
+// Error returns the message of the wrapped error.
 func (e *statusError) Error() string { return e.err.Error() }
 
 // Unwrap returns the error behind it.

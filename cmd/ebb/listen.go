@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/server"
 )
 
-// listenFlags are how others may ask a server.
+// listenFlags are the flags that say how clients may reach a server.
 type listenFlags struct {
 	address string
 	keys    string

@@ -25,9 +25,9 @@ type Machine struct {
 // Parse reads and compiles a state machine. The name stands for it in messages
 // and is the name of its flow; a file's name is a good one.
 //
-// When the definition is not legal, or has something that this version cannot
-// run, the error is [Problems]: all there is to report at once, each with its
-// place. What looks wrong but can be run is in [Machine.Warnings].
+// If the definition is not legal, or if this version cannot run part of it, the
+// error is [Problems]: all problems at once, each with its place. Likely errors
+// that do not prevent a run are in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
 	m, problems := check.Definition(name, text, chosen(opts))
 	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
@@ -47,8 +47,8 @@ func Validate(name string, text []byte, opts ...Option) Problems {
 // Name returns the name that Parse was given.
 func (m *Machine) Name() string { return m.machine.Name }
 
-// Warnings returns what looks wrong in the definition though it can be run, in
-// the order of the text.
+// Warnings returns the likely errors of a definition that can be run, in the order
+// of the text.
 func (m *Machine) Warnings() Problems { return m.warnings }
 
 // NumbersNodes implements [flow.Numbering].
@@ -57,8 +57,8 @@ func (*Machine) NumbersNodes() {}
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }
 
-// Undo returns what the task that undoes a Task state is given. Without
-// Parameters that is
+// Undo returns the input of the task that undoes a Task state. Without Parameters
+// the input is
 //
 //	{"Input": …, "Result": …, "Outcome": "Done"}
 //
@@ -76,8 +76,8 @@ func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name,
 // An Option is a choice about how a definition is read.
 type Option func(*check.Options)
 
-// Strict refuses what Ebb adds to the language, such as Revert, and what AWS
-// refuses though it could be run: states that no transition leads to.
+// Strict refuses Ebb's additions to the language, such as Revert. It also refuses
+// states that no transition leads to: AWS refuses them, though they could be run.
 func Strict() Option { return func(o *check.Options) { o.Strict = true } }
 
 // Express checks the definition as an Express machine, which has no activities,
@@ -94,10 +94,10 @@ func chosen(opts []Option) (o check.Options) {
 	return o
 }
 
-// Attributes is what a machine's context object and history tell about a run
-// besides its id. The program that starts a run encodes it into [flow.Run.Attributes];
-// what is left empty has a sensible value made of the run's id and the flow's
-// name.
+// Attributes has the properties of a run, besides its id, that the context object and
+// the history of a machine show. The program that starts a run encodes Attributes into
+// [flow.Run.Attributes]. An empty field has a default that is made from the run's id
+// and the flow's name.
 type Attributes = interpreter.Attributes
 
 // StartExecution is the service, without a pattern, that starts executions.

@@ -11,11 +11,11 @@ import (
 // tasks under the same names.
 const (
 	// ReadItems is the name of the task that reads a page of items: it is given an
-	// [ItemQuery] and returns an [ItemPage]. What it fails with fails the Map with
+	// [ItemQuery] and returns an [ItemPage]. If the task fails, the Map fails with
 	// States.ItemReaderFailed.
 	ReadItems = interpreter.ReadItems
 	// WriteObjects is the name of the task that writes results: it is given an
-	// [ObjectWrite] and returns anything. What it fails with fails the Map with
+	// [ObjectWrite] and returns anything. If the task fails, the Map fails with
 	// States.ResultWriterFailed.
 	WriteObjects = interpreter.WriteObjects
 )
@@ -25,12 +25,12 @@ type (
 	ItemQuery = interpreter.ItemQuery
 	// ReaderConfig is that of the definition, with its fields as they stand there.
 	ReaderConfig = syntax.ReaderConfig
-	// ItemPage is what is read at once.
+	// ItemPage is a page of items that ReadItems returns.
 	ItemPage = interpreter.ItemPage
 	// Item is one item that was read.
 	Item = interpreter.Item
 	// ObjectWrite writes parts of objects. Doing it twice is the same as doing it once.
 	ObjectWrite = interpreter.ObjectWrite
-	// ObjectPart is what becomes of an object from an offset on.
+	// ObjectPart is the content of an object from an offset on.
 	ObjectPart = interpreter.ObjectPart
 )

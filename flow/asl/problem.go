@@ -5,14 +5,14 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
 )
 
-// What is found in a definition is told as in every language.
+// All languages report the problems of a definition with the same types.
 type (
-	// Severity says what a problem means.
+	// Severity is how serious a problem is.
 	Severity = flow.Severity
 	// Problem is one thing that is wrong, or looks wrong, in a definition.
 	Problem = flow.Diagnostic
-	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
-	// machine, in the order of the text.
+	// Problems are all problems that [Validate] found, or the problems that keep [Parse]
+	// from returning a machine, in the order of the text.
 	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
 )
 
@@ -29,8 +29,8 @@ const (
 	NotSupported = check.NotSupported // Ebb's own
 )
 
-// Schema returns a JSON Schema (draft 7) of the language for editors, with what
-// Ebb adds to it. It says what a schema can say of the rules: fields, types, ranges.
-// It is stricter in one thing: fields that [Validate] warns of, because the language
-// does not know them, are errors.
+// Schema returns a JSON Schema (draft 7) of the language for editors, with Ebb's
+// additions. It covers the rules that a schema can express: fields, types, ranges.
+// It is stricter in one point: if the language does not know a field, [Validate]
+// warns, but the schema reports an error.
 func Schema() []byte { return check.Schema() }

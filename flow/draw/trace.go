@@ -34,7 +34,7 @@ type TraceValue struct {
 	Text string
 }
 
-// What a trace shows at most, so that it can be read.
+// The limits of a shown trace, so that it stays readable.
 const (
 	traceSteps    = 40  // steps in all
 	traceBranches = 8   // steps directly before one

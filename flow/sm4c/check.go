@@ -34,13 +34,13 @@ type options struct {
 // An Option is a choice about how a definition is read.
 type Option func(*options)
 
-// A Loader returns the document, in JSON, that a URI stands for. A caller that gives
-// one decides what may be loaded.
+// A Loader returns the document, in JSON, that a URI stands for. The caller that
+// provides the Loader decides which documents may be loaded.
 type Loader func(uri string) ([]byte, error)
 
-// Load lets definitions have their events, functions and retry policies in
-// documents of their own. What was loaded is part of [Machine.Text], and is not
-// loaded again when that is parsed.
+// Load lets definitions have their events, functions and retry policies in separate
+// documents. The loaded documents are part of [Machine.Text]. They are not loaded
+// again when that text is parsed.
 func Load(l Loader) Option { return func(o *options) { o.loader = l } }
 
 // LoadAPIs lets the OpenAPI documents of REST functions be loaded, too: it is
@@ -48,7 +48,7 @@ func Load(l Loader) Option { return func(o *options) { o.loader = l } }
 // see [Machine.Document].
 func LoadAPIs(l Loader) Option { return func(o *options) { o.apis = l } }
 
-// Strict refuses what Ebb adds to the language: revert, functions of type task,
+// Strict refuses Ebb's additions to the language: revert, functions of type task,
 // resources, waitDefault.
 func Strict() Option { return func(o *options) { o.strict = true } }
 

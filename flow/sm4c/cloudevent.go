@@ -35,7 +35,7 @@ var coreAttributes = []string{
 	"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "dataschema", "data", "data_base64",
 }
 
-// CheckEvent returns an error for what is no CloudEvent in its JSON form.
+// CheckEvent returns an error if the text is not a CloudEvent in its JSON form.
 func CheckEvent(json []byte) error {
 	_, err := eventOf(json)
 	return err

@@ -36,9 +36,9 @@ type executionTimeout struct {
 // Parse reads and compiles a state machine. The name stands for it in messages
 // and is the name of its flow; a file's name is a good one.
 //
-// When the definition is not legal, or has something that this version cannot
-// run, the error is [Problems]: all there is to report at once, each with its
-// place. What looks wrong but can be run is in [Machine.Warnings].
+// If the definition is not legal, or if this version cannot run part of it, the
+// error is [Problems]: all problems at once, each with its place. Likely errors
+// that do not prevent a run are in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
 	m, problems := check(name, text, opts)
 	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
@@ -72,21 +72,21 @@ func (m *Machine) Document(uri string) ([]byte, bool) {
 	return doc, ok
 }
 
-// Warnings returns what looks wrong in the definition though it can be run, in
-// the order of the text.
+// Warnings returns the likely errors of a definition that can be run, in the order
+// of the text.
 func (m *Machine) Warnings() Problems { return m.warnings }
 
 // Flow returns the machine as a flow that can be run.
 func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.name, m) }
 
-// What is found in a definition is told as in every language.
+// All languages report the problems of a definition with the same types.
 type (
-	// Severity says what a problem means.
+	// Severity is how serious a problem is.
 	Severity = flow.Severity
 	// Problem is one thing that is wrong, or looks wrong, in a definition.
 	Problem = flow.Diagnostic
-	// Problems are all that [Validate] found, or what keeps [Parse] from returning a
-	// machine, in the order of the text.
+	// Problems are all problems that [Validate] found, or the problems that keep [Parse]
+	// from returning a machine, in the order of the text.
 	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
 )
 
@@ -108,8 +108,8 @@ const (
 	// rest is left out.
 	MaxProblems = 100
 	// MaxInbox is how many events a run keeps that it has not consumed, and
-	// MaxInboxBytes their size. What comes beyond is dropped, and the history says
-	// so.
+	// MaxInboxBytes is their size. Further events are dropped, and the history
+	// records that.
 	MaxInbox      = 1000
 	MaxInboxBytes = 512 << 10
 	// MaxTransitions is how many transitions may follow each other without a wait before

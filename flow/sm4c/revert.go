@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
-// Undo returns what the function that undoes a call is given. Without arguments
-// that is
+// Undo returns the input of the function that undoes a call. Without arguments the
+// input is
 //
 //	{"arguments": …, "result": …, "outcome": "done"}
 //

@@ -7,10 +7,10 @@ import (
 	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
-// Schema returns a JSON Schema (draft 7) of the language for editors, with what
-// Ebb adds to it. It is made of the tables that [Validate] uses and says what a
-// schema can say of them: attributes, types, ranges. Like Validate it lets
-// attributes pass that the language does not know.
+// Schema returns a JSON Schema (draft 7) of the language for editors, with Ebb's
+// additions. It is made from the tables that [Validate] uses, as far as a schema can
+// express them: attributes, types, ranges. Like Validate, it accepts attributes that
+// the language does not know.
 func Schema() []byte {
 	s := schemas{}
 	return s.Document("State Machines For Cloud", schema{"allOf": []any{machineObject.schema(s)}})

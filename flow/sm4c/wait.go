@@ -148,7 +148,7 @@ func (w *interpreter) correlate(e map[string]any) {
 	}
 }
 
-// Why returns what a machine is doing, by what its run remembers.
+// Why returns the current activity of a machine, as the memory of its run shows it.
 func (m *Machine) Why(memory atom.Value) (*flow.Waiting, error) {
 	mem, err := readMemory(memory)
 	if err != nil {

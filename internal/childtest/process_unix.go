@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 )
 
-// A Process is a child. What it says on its standard error is the test's.
+// A Process is a child process. It writes its standard error to that of the test.
 type Process struct {
 	*exec.Cmd
 

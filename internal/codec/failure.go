@@ -80,7 +80,7 @@ func EncodeFailure(v *atom.Failure) []byte {
 	return f
 }
 
-// DecodeFailure reads what EncodeFailure wrote. It returns [storage.ErrCorrupt] for
+// DecodeFailure decodes the output of EncodeFailure. It returns [storage.ErrCorrupt] for
 // anything else.
 func DecodeFailure(b []byte) (*atom.Failure, error) {
 	s := scan{rest: b}

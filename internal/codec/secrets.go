@@ -20,7 +20,7 @@ func EncodeSecrets(s storage.Secrets) []byte {
 	return f
 }
 
-// DecodeSecrets reads what EncodeSecrets wrote. It returns [storage.ErrCorrupt] for
+// DecodeSecrets decodes the output of EncodeSecrets. It returns [storage.ErrCorrupt] for
 // anything else.
 func DecodeSecrets(b []byte) (storage.Secrets, error) {
 	var out storage.Secrets

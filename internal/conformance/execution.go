@@ -31,7 +31,7 @@ type Execution struct {
 // An Object is an object in a bucket that the execution could read.
 type Object struct{ Bucket, Key, Body string }
 
-// A Call is a call of a task, and what it answered.
+// A Call is a call of a task, and its answer.
 type Call struct {
 	State        *string
 	Event        int

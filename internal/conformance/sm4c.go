@@ -30,7 +30,7 @@ type MachineCase struct {
 	Expected   MachineEnd
 }
 
-// A Reply is what a function answers to a call.
+// A Reply is the answer of a function to a call.
 type Reply struct {
 	Args   json.RawMessage // which call it is for; nil: any
 	Delay  int64           `json:"delay_ms"`

@@ -153,7 +153,7 @@ type TaskFlowCall struct {
 	Decision     string                     `json:"decision,omitempty"`
 }
 
-// TaskFlowFinal is what is stored in the end.
+// TaskFlowFinal is the stored state at the end.
 type TaskFlowFinal struct {
 	Flow    string                       `json:"flow"`
 	Atoms   map[string]TaskFlowAtom      `json:"atoms"`

@@ -130,7 +130,7 @@ func (r *TaskFlowRecord) hasFailed(atom, failure string) bool {
 	return false
 }
 
-// CompareFinal compares only what is stored in the end.
+// CompareFinal compares only the stored state at the end.
 func (r *TaskFlowRecord) CompareFinal(got *TaskFlowOutcome) string {
 	want := r.Expect.Final
 	want.Symbols = maps.Clone(want.Symbols)

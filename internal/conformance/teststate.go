@@ -42,7 +42,7 @@ type StateTest struct {
 	}
 }
 
-// A StateTestOutcome is what a test of a state came to here.
+// A StateTestOutcome is Ebb's outcome of a test of a state.
 type StateTestOutcome struct {
 	Refused, Message                string
 	Status, NextState, Error, Cause string

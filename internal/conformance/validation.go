@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A Verdict is a definition and what others say of it: a line of
+// A Verdict is a definition and the judgments of other implementations: a line of
 // asl/validation.jsonl.
 type Verdict struct {
 	Name       string
@@ -51,7 +51,7 @@ func (v *Verdict) Locations() []string {
 	return locations
 }
 
-// Verdicts returns the definitions that others have judged.
+// Verdicts returns the definitions that other implementations have judged.
 func Verdicts(tb testing.TB) []*Verdict {
 	tb.Helper()
 	return lines[Verdict](tb, "asl/validation.jsonl")

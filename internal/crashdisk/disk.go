@@ -49,7 +49,7 @@ type Op struct {
 	File File
 }
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind string
 
 // The kinds of operations.

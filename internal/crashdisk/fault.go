@@ -2,7 +2,7 @@ package crashdisk
 
 import sqlite3 "modernc.org/sqlite/lib"
 
-// A Fault is what goes wrong with an operation.
+// A Fault describes how an operation fails.
 type Fault struct {
 	Kind Kind
 	File File // "" is any
@@ -29,7 +29,7 @@ type injected struct {
 // losing stands for the code of a sync that loses what it was to save.
 const losing = -1
 
-// Inject lets operations fail, and returns what tells how many have.
+// Inject lets operations fail. It returns a function that reports how many have failed.
 func (d *Disk) Inject(f Fault) (hits func() int) {
 	f.Nth = max(f.Nth, 1)
 	if f.For == 0 {

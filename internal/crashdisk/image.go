@@ -23,8 +23,8 @@ type imageName struct {
 	now, disk *content // the same when the name is durable
 }
 
-// Image returns what the folder is now. What it may become later does not change
-// the image.
+// Image returns the present content of the folder. Later changes of the folder do not
+// change the image.
 func (d *Disk) Image() *Image {
 	d.mu.Lock()
 	defer d.mu.Unlock()

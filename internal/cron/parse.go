@@ -31,7 +31,7 @@ type set uint64
 
 func (s set) has(n int) bool { return s&(1<<n) != 0 }
 
-// String returns what the schedule was read from.
+// String returns the spec that the schedule was parsed from.
 func (s *Schedule) String() string { return s.spec }
 
 // Zone returns the zone in which the schedule is read.

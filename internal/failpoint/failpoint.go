@@ -13,7 +13,7 @@ var armed atomic.Pointer[map[string]func()]
 
 var arming sync.Mutex
 
-// Hit calls what is armed at the place, if anything is.
+// Hit calls the function that is armed at the place, if there is one.
 func Hit(place string) {
 	if m := armed.Load(); m != nil {
 		if f := (*m)[place]; f != nil {
@@ -22,7 +22,7 @@ func Hit(place string) {
 	}
 }
 
-// Arm makes every Hit of the place call f, and returns what disarms it.
+// Arm makes every Hit of the place call f. It returns a function that disarms the place.
 func Arm(place string, f func()) (disarm func()) {
 	set(place, f)
 	return func() { set(place, nil) }

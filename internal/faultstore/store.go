@@ -22,7 +22,7 @@ type Call struct {
 	Checkpoint *storage.Checkpoint
 }
 
-// A Fault is what goes wrong with a call. The zero Fault is nothing.
+// A Fault describes how a call fails. With the zero Fault, the call does not fail.
 type Fault struct {
 	Delay time.Duration // before anything else; the end of the call's context ends it
 	Err   error         // what is answered
@@ -45,8 +45,7 @@ var (
 	Unsure = Fault{Err: storage.ErrUnsure}
 )
 
-// A Plan says what goes wrong with which call. It is asked about one call at a
-// time.
+// A Plan returns the Fault of a call. It is asked about one call at a time.
 type Plan func(Call) Fault
 
 // At lets the nth call of a method go wrong, from 1.

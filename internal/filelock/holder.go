@@ -27,7 +27,7 @@ func (h *Holder) String() string {
 	return fmt.Sprintf("process %d (%.64q, %s)", h.PID, h.Command, stateName(h.State))
 }
 
-// Helps says how to end what the process does to others.
+// Helps returns a hint how the user can stop the process from blocking others.
 func (h *Holder) Helps() string {
 	switch h.State {
 	case stopped:

@@ -86,7 +86,7 @@ func Create(path string, like Like) (*Lock, error) {
 	}
 }
 
-// Write replaces what the file contains. Other processes may read it at any time.
+// Write replaces the content of the file. Other processes may read it at any time.
 func (l *Lock) Write(text string) error {
 	if err := l.file.Truncate(0); err != nil {
 		return l.wrap("write", err)

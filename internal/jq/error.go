@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Error says what is wrong with a program, and where.
+// An Error describes an error in a program, and its place.
 type Error struct {
 	Offset  int    // in the program's text, in bytes
 	Message string // what is wrong

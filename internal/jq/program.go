@@ -40,7 +40,7 @@ func Compile(source string, variables ...string) (*Program, error) {
 	return &Program{code: code, variables: len(variables)}, nil
 }
 
-// A Result is what an evaluation gave.
+// A Result is the result of an evaluation.
 type Result struct {
 	Value any // the first output
 	Count int // of outputs: 0, 1, or 2 for more than one
@@ -54,8 +54,8 @@ func (p *Program) Run(input any, values ...any) (result Result, err error) {
 	return p.RunUntil(nil, input, values...)
 }
 
-// RunUntil is Run, which asks every few thousand steps whether to give up, unless
-// interrupted is nil. What it returns then is of no use.
+// RunUntil is like Run, but calls interrupted every few thousand steps, unless it is
+// nil. If interrupted returns true, RunUntil gives up. Its result is then of no use.
 func (p *Program) RunUntil(interrupted func() bool, input any, values ...any) (result Result, err error) {
 	if len(values) != p.variables {
 		return Result{}, fmt.Errorf("jq: %d values for %d variables", len(values), p.variables)

@@ -31,8 +31,8 @@ func (e *Expression) Patterns() int { return e.patterns }
 // Text returns the expression as it was parsed.
 func (e *Expression) Text() string { return e.text }
 
-// An Environment is what an expression can see besides itself. The zero value
-// shows it nothing.
+// An Environment has the values that an expression can see. The zero value shows the
+// expression nothing.
 type Environment struct {
 	// Input is what $ and $$ are, undefined in the States Language.
 	Input Value
@@ -53,9 +53,9 @@ type Environment struct {
 // inputName is the name under which the outermost frame has the input.
 var inputName = []string{"$"}
 
-// Evaluate returns what the expression gives, which may be undefined. The error
-// is an [*Error]: the expression's own, or that it passed one of the limits of
-// this package. It ends in any case, and leaves nothing behind.
+// Evaluate returns the value of the expression, which may be undefined. The error is
+// an [*Error]: an error of the expression, or an exceeded limit of this package. An
+// evaluation always ends, and leaves nothing behind.
 func (e *Expression) Evaluate(env *Environment) (Value, error) {
 	var all struct { // in one piece, which is quicker
 		run    run
@@ -114,8 +114,8 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// A Value is what an expression works on and gives. Its zero value is undefined.
-// It cannot be changed.
+// A Value is the input or the result of an expression. Its zero value is undefined. A
+// Value cannot be changed.
 type Value struct{ v any }
 
 // Kind returns the type of the value.

@@ -1,6 +1,6 @@
 package jsonpath
 
-// Root says what a path starts from, and so which document to give it.
+// Root is the start of a path. It decides which document the caller must pass.
 type Root uint8
 
 // The roots of a path.
@@ -31,7 +31,7 @@ type Path struct {
 	query
 }
 
-// Root returns what the path starts from.
+// Root returns the start of the path.
 func (p *Path) Root() Root { return p.root }
 
 // Variable returns the name of the variable the path starts from, without its

@@ -14,7 +14,7 @@ const (
 // Terminate is what Ebb writes to have SIGTERM sent to the program and all that it started.
 const Terminate = 'T'
 
-// A Report is what a supervisor tells Ebb. It is encoded in [ReportSize] bytes.
+// A Report is a report of a supervisor to Ebb. It is encoded in [ReportSize] bytes.
 type Report struct {
 	Kind  ReportKind
 	Value uint32
@@ -23,7 +23,7 @@ type Report struct {
 // ReportSize is the size of an encoded report, in bytes.
 const ReportSize = 5
 
-// ReportKind says what a report is about.
+// ReportKind is the subject of a report.
 type ReportKind byte
 
 // The kinds of reports.

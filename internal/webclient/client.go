@@ -31,7 +31,7 @@ type bounded struct{}
 // RoundTrip asks.
 func (bounded) RoundTrip(r *http.Request) (*http.Response, error) { return transport().RoundTrip(r) }
 
-// CloseIdleConnections closes what is kept for the next request.
+// CloseIdleConnections closes the connections that are kept for the next request.
 func (bounded) CloseIdleConnections() {
 	if t, is := transport().(interface{ CloseIdleConnections() }); is {
 		t.CloseIdleConnections()

@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Scope is all of the web below one URL: its path, and what stands behind that and a slash.
+// A Scope is all of the web below one URL: its path, and every path that begins with this path and a slash.
 type Scope struct{ at form }
 
 // ErrOutside is returned for a URL that lies elsewhere.

@@ -21,7 +21,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// What requests may ask for. What is left out is the default.
+// The values that requests may ask for. A value that is left out has its default.
 const (
 	// MaxPolls is how many workers may wait for work at one handler at once.
 	MaxPolls = 500

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// An Inspection is how the data of a tested state looked at each step of its
-// way, as far as AWS shows it for a state of that kind. What is not shown is nil.
+// An Inspection is the data of a tested state at each step, as far as AWS shows it
+// for a state of that type. A field that AWS does not show is nil.
 type Inspection struct {
 	Input               atom.Value `json:"input,omitempty"`
 	AfterInputPath      atom.Value `json:"afterInputPath,omitempty"`

@@ -37,7 +37,7 @@ type Test struct {
 	Now  time.Time // when the state is entered
 }
 
-// A Mock says what the work of a state comes to: one of Result and ErrorOutput.
+// A Mock is the outcome of a state's work: one of Result and ErrorOutput.
 type Mock struct {
 	Result              []byte // JSON
 	ErrorOutput         *ErrorOutput
@@ -63,7 +63,7 @@ const (
 	CaughtError = "CAUGHT_ERROR"
 )
 
-// A Result is what became of a tested state.
+// A Result is the outcome of a tested state.
 type Result struct {
 	Status     string // one of those above
 	Output     atom.Value
@@ -73,7 +73,7 @@ type Result struct {
 	Inspection Inspection // what AWS shows with the inspection levels DEBUG and TRACE
 }
 
-// An Error is why a state was not tested: the exception of AWS's API.
+// An Error is the reason why a state was not tested: the exception of AWS's API.
 type Error struct {
 	Exception string // ValidationException, InvalidDefinition or InvalidExecutionInput
 	Message   string

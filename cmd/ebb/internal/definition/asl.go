@@ -75,7 +75,7 @@ func profileOf(language string) (asl.Profile, bool) {
 	return 0, false
 }
 
-// Became returns what became of each state last, by the ID of its node.
+// Became returns the latest outcome of each state, by the ID of its node.
 func (m *aslMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error) {
 	last := map[string]string{}
 	for e, err := range history {

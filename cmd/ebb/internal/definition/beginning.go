@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Beginning is what a run was begun with besides its definition and input. It
-// is kept with the run, so that any process can go on with it.
+// A Beginning has the options that a run was begun with, besides its definition and
+// input. It is stored with the run, so that any process can resume the run.
 type Beginning struct {
 	Dir     string            `json:"dir"`              // from where programs are looked up, absolute
 	Tasks   map[string]string `json:"tasks,omitzero"`   // what names are mapped to
@@ -29,7 +29,7 @@ type attributes struct {
 	Ebb Beginning `json:"ebb"`
 }
 
-// BeginningOf returns what a stored run was begun with.
+// BeginningOf returns the Beginning of a stored run.
 func BeginningOf(run *storage.Run) (Beginning, error) {
 	var a attributes
 	if err := run.Attrs.Decode(&a); err != nil {
@@ -41,8 +41,8 @@ func BeginningOf(run *storage.Run) (Beginning, error) {
 // Attributes returns the form in which b is kept.
 func (b Beginning) Attributes() atom.Value { return atom.MustEncode(attributes{Ebb: b}) }
 
-// Registry returns the tasks of a run of the flow. What they write in buckets is of the
-// user alone, or shared like its folder.
+// Registry returns the tasks of a run of the flow. The files that they write in buckets
+// are private to the user or, if shared is set, have the permissions of their folder.
 func (b Beginning) Registry(flow string, shared bool) (*tasks.Registry, error) {
 	r := &tasks.Registry{Dir: b.Dir}
 	for name, resource := range b.Tasks {

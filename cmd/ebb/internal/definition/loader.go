@@ -38,8 +38,8 @@ const loadTime = 30 * time.Second
 // errNotAllowed is why a document is not loaded.
 var errNotAllowed = errors.New("it is not in the definition's folder, nor below what --allow names")
 
-// NewLoader returns a loader of what a file names: from its folder, from folders that are given with their whole
-// paths, and from the web.
+// NewLoader returns a loader of the documents that a file names. It loads them from the folder of the file, from the
+// given folders (absolute paths), and from the web.
 func NewLoader(file string, folders []string, web []webscope.Scope) (*Loader, error) {
 	l, err := loaderBeside(file)
 	if err != nil {

@@ -80,8 +80,8 @@ func (m *sm4cMachine) Picture(title string) draw.View {
 	return v
 }
 
-// Became follows the states that were entered: the last one is what the machine is
-// in. What was undone in a state is what became of it.
+// Became follows the states that were entered: the machine is in the last one. If work
+// of a state was undone, that is the outcome of the state.
 func (m *sm4cMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error) {
 	last := map[string]string{}
 	in := ""

@@ -31,7 +31,7 @@ type Member struct {
 	Value *Document
 }
 
-// A Kind says what a document is.
+// A Kind is the kind of a document.
 type Kind uint8
 
 // The kinds.

@@ -39,7 +39,7 @@ func (e *OutputError) Error() string { return "output cannot be written: " + e.e
 // Unwrap returns the error of the write.
 func (e *OutputError) Unwrap() error { return e.err }
 
-// ClosedByReader reports whether the reader of a pipe has closed it, as head does: it has what it wanted.
+// ClosedByReader reports whether the reader of a pipe has closed it, as head does once it has read enough.
 func (e *OutputError) ClosedByReader() bool { return errors.Is(e.err, syscall.EPIPE) }
 
 // Write implements [io.Writer]. Each call has whole characters. After a failure it returns the same error and writes

@@ -95,7 +95,7 @@ func (p *painter) replace(lines []string) {
 	p.drawn = len(lines)
 }
 
-// Stop ends the drawing and leaves what is on the screen.
+// Stop draws the whole tree once more, leaves it on the screen, and ends the drawing.
 func (p *painter) Stop() {
 	close(p.quit)
 	p.gone.Wait()

@@ -21,7 +21,7 @@ type row struct {
 	detail string
 }
 
-// Tree returns what a run looks like at a time. It depends on nothing else.
+// Tree returns the lines that show a run at a given time. The result depends only on the arguments.
 func Tree(t *inspect.Tree, now time.Time, p Page) []string {
 	var rows []row
 	rows = below(&t.Top, rows, "", now)

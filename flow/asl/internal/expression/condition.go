@@ -52,8 +52,8 @@ func (q *Query) Holds(v *View) (bool, *stateerror.Error) {
 	return value.Bool(), f
 }
 
-// Comparison compares what Variable names with a literal or with what another
-// path names.
+// Comparison compares the value that Variable names with a literal or with the value
+// that another path names.
 type Comparison struct {
 	Variable *jsonpath.Path
 	Operator Operator

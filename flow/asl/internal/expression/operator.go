@@ -17,7 +17,7 @@ type Operator struct {
 	presence bool // IsPresent, which does not mind that there is nothing
 }
 
-// Operand says what kind of value an operator is for.
+// Operand is the kind of value that an operator takes.
 type Operand uint8
 
 // The kinds.

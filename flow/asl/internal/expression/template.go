@@ -50,7 +50,7 @@ func (t *Template) Payload() Payload {
 	return t
 }
 
-// Evaluate returns what the template gives.
+// Evaluate returns the value of the template.
 func (t *Template) Evaluate(v *View) (any, *stateerror.Error) {
 	switch {
 	case t.Constant != nil:

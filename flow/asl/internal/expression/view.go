@@ -52,7 +52,7 @@ func (v *View) document(path *jsonpath.Path) (any, *stateerror.Error) {
 	}
 }
 
-// Find returns what a path names, or why it is not there.
+// Find returns the value that a path names, or the reason why there is none.
 func (v *View) Find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *stateerror.Error) {
 	if v.In.Interrupted() {
 		return nil, nil, stateerror.Interruption
@@ -71,13 +71,13 @@ func (v *View) Find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundE
 	return value, nil, nil
 }
 
-// Get returns what a path names, and whether that is there.
+// Get returns the value that a path names, and whether there is one.
 func (v *View) Get(path *jsonpath.Path) (value any, found bool, f *stateerror.Error) {
 	value, missing, f := v.Find(path)
 	return value, missing == nil && f == nil, f
 }
 
-// Resolve returns what a path in a field of a state names. AWS words the failure
+// Resolve returns the value that a path in a field of a state names. AWS words the failure
 // "Invalid path '$.x' : No results for path: $['x']".
 func (v *View) Resolve(path *jsonpath.Path) (any, *stateerror.Error) {
 	value, missing, f := v.Find(path)
@@ -108,8 +108,8 @@ type Path struct {
 	Path  *jsonpath.Path
 }
 
-// Evaluate returns what the path names. As on AWS, an element behind the end of an
-// array is null here, and nowhere else.
+// Evaluate returns the value that the path names. As on AWS, an element beyond the end
+// of an array is null here, and nowhere else.
 func (e *Path) Evaluate(v *View) (any, *stateerror.Error) {
 	value, missing, f := v.Find(e.Path)
 	if f != nil || missing == nil || missing.BehindEnd {

@@ -96,7 +96,7 @@ func (w *Interpreter) anew(due time.Time) (Step, *stateerror.Error) {
 	return Step{Waits: true}, nil
 }
 
-// Undo returns what the task that undoes a Task state is given.
+// Undo returns the input of the task that undoes a Task state.
 func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
 	if ask.Spec.Undo == nil {
 		return nil, fmt.Errorf("asl: %s has nothing to undo it with", ask.Path)

@@ -215,7 +215,7 @@ type ItemQuery struct {
 	Bytes        int                 `json:"bytes,omitempty"` // how large they may be together; one is returned whatever its size
 }
 
-// An ItemPage is what is read at once.
+// An ItemPage is a page of items that ReadItems returns.
 type ItemPage struct {
 	Items []Item `json:"items"`
 	End   bool   `json:"end,omitempty"` // nothing comes behind them
@@ -236,8 +236,8 @@ type ObjectWrite struct {
 	Parts  []ObjectPart `json:"parts"` // to be written in this order
 }
 
-// An ObjectPart is what becomes of an object from an offset on: Text, and nothing
-// behind it.
+// An ObjectPart is the content of an object from an offset on: Text, and nothing after
+// it.
 type ObjectPart struct {
 	Key    string `json:"key"`
 	Offset int64  `json:"offset,omitempty"` // in bytes

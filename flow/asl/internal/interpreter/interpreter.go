@@ -21,14 +21,14 @@ type Interpreter struct {
 	spent  int // steps that the queries of the states before took
 }
 
-// NewInterpreter returns what answers a question.
+// NewInterpreter returns an interpreter that answers one question of the engine.
 func NewInterpreter(m *syntax.Machine, ask *flow.Ask) *Interpreter {
 	w := &Interpreter{budget: stepBudget}
 	w.Machine, w.Ask, w.Steps = m, ask, jsonata.MaxSteps
 	return w
 }
 
-// A Step is what a visit to a state comes to.
+// A Step is the outcome of a visit to a state.
 type Step struct {
 	Output   *data.Value
 	Next     *syntax.State // nil: the level ends

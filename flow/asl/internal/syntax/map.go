@@ -5,8 +5,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// Distributed is what only a distributed Map state has: its items run as
-// executions of their own.
+// Distributed has the fields that only a distributed Map state has. Its items run as
+// separate executions.
 type Distributed struct {
 	Label   string // Label, or a name of AWS's kind
 	Named   bool   // there is a Label
@@ -63,7 +63,7 @@ type ResultObject struct {
 	Lines          bool   `json:"lines,omitempty"`          // OutputType is JSONL
 }
 
-// Map is what only a Map state has.
+// Map has the fields that only a Map state has.
 type Map struct {
 	Path        *jsonpath.Path     // ItemsPath
 	Items       *Items             // Items; nil, without a path, too: the input itself

@@ -6,8 +6,8 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 )
 
-// A Profile says by which edition of the language definitions are read and run.
-// They differ in what the table of profiles holds, and in nothing else.
+// A Profile is the edition of the language by which definitions are read and run.
+// Profiles differ only in the entries of the table of profiles.
 type Profile uint8
 
 // The profiles.

@@ -45,13 +45,13 @@ func (r *Retrier) Delay(n int, random func() uint64) time.Duration {
 // Compensation is Ebb's addition to the language: what was done is undone before
 // the machine goes on, because a catcher says so, or because it is done again.
 
-// A Compensation is the Revert of a catcher: what it has undone first.
+// A Compensation is the Revert of a catcher: the work that the catcher has undone first.
 type Compensation struct {
 	Inside bool   // what the state did; otherwise all that the level did
 	To     *State // but only what came after this state; nil: all
 }
 
-// Undoes reports whether some of what the state does can be undone.
+// Undoes reports whether some of the state's work can be undone.
 func (s *State) Undoes() bool {
 	return s.Revert != nil && !s.Revert.Never || Some(s.Within(), (*State).Undoes)
 }

@@ -31,7 +31,7 @@ func MachineName(machine string) (name, world string) {
 	return machine, ""
 }
 
-// A Resource is what the Resource of a Task state says.
+// A Resource is the parsed Resource field of a Task state.
 type Resource struct {
 	URI      string
 	At       int    // where it stands in the text

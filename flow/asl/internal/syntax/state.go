@@ -93,7 +93,7 @@ var KindNames = [...]string{
 // String returns the kind's name in definitions and events.
 func (k Kind) String() string { return KindNames[k] }
 
-// Task is what only a Task state has.
+// Task has the fields that only a Task state has.
 type Task struct {
 	Resource
 
@@ -103,7 +103,7 @@ type Task struct {
 	Machine     string // name of the machine that it starts an execution of, if the definition says it
 }
 
-// Wait is what only a Wait state has: exactly one of its fields counts.
+// Wait has the fields that only a Wait state has. Exactly one of them counts.
 type Wait struct {
 	Seconds   Amount
 	Timestamp Timestamp
@@ -116,7 +116,7 @@ type Timestamp struct {
 	Query *expression.Query
 }
 
-// Fail is what only a Fail state has.
+// Fail has the fields that only a Fail state has.
 type Fail struct{ Err, Cause Message }
 
 // A Message is a text of a Fail state: fixed, or given by something. There may be neither.
