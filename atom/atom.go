@@ -54,7 +54,7 @@ type injected struct {
 type Arg struct {
 	Name     string       // the atom's name for it
 	Symbol   string       // whose value it gets
-	Optional bool         // left out when no one provides the symbol
+	Optional bool         // left out when no atom and no input provides the symbol
 	Type     reflect.Type // the Go type it is decoded into; nil when any will do
 }
 

@@ -68,7 +68,7 @@ func hostedOf(ctx context.Context) *HostContext {
 	return h
 }
 
-// hostOf returns who serves the call that ctx belongs to, or nil.
+// hostOf returns the host of the call that ctx belongs to, or nil.
 func hostOf(ctx context.Context) Host {
 	if h := hostedOf(ctx); h != nil {
 		return h.host

@@ -21,7 +21,7 @@ const (
 	CodeTooLarge        = "Ebb.ValueTooLarge"   // the result is larger than a value may be
 	CodeRevertFailed    = "Ebb.RevertFailed"    // a revert failed
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
-	CodeStartToClose    = "Ebb.StartToClose"    // the worker who took the work did not end it in time
+	CodeStartToClose    = "Ebb.StartToClose"    // the worker that took the work did not end it in time
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
 	CodeBadResult       = "Ebb.BadResult"       // the party that ended the attempt gave a result that the task cannot have
 	CodeRunExists       = "Ebb.RunExists"       // the run that was to be begun is there already

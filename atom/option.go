@@ -81,7 +81,7 @@ func Requires(symbols ...string) Option {
 	}
 }
 
-// Optional lets arguments be left out when no one provides them. It adds those
+// Optional lets arguments be left out when no atom and no input provides them. It adds those
 // that a task does not have, and panics when that task's arguments are the
 // fields of its input.
 func Optional(args ...string) Option {

@@ -7,9 +7,9 @@ import (
 )
 
 // A Queued body may leave its calls to workers: processes of any kind and language
-// that ask for work, see engine.TakeWork. Such a call is not made; it waits, as
-// rows, until a worker has taken it and has said how it ended. Who takes it and
-// dies is noticed when his lease runs out: then another is given the same call.
+// that ask for work, see engine.TakeWork. Ebb does not make such a call. The call waits, as
+// rows, until a worker takes it and reports how it ended. If a worker takes a call and
+// dies, its lease runs out, and another worker is given the same call.
 type Queued interface {
 	Body
 	// Queue returns the kind of work that a call is, "" when Execute or Revert is to

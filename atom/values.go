@@ -9,7 +9,7 @@ type Values struct {
 }
 
 // NewValues pairs arguments with their values; a nil value is an optional
-// argument that no one provided.
+// argument without a value.
 func NewValues(args []Arg, vals []Value) Values { return Values{args, vals} }
 
 // Single returns the Values of a call with one unnamed argument, as atoms of

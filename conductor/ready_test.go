@@ -86,8 +86,8 @@ func TestReadyWrites(t *testing.T) {
 	})
 }
 
-// TestReadyMemory: a conductor whose memory budget is reached is not ready, says why to who
-// asks for it and no more than that to others, and claims no job.
+// TestReadyMemory: a conductor whose memory budget is reached is not ready and claims no job.
+// It gives the reason only to a client that asks for it.
 func TestReadyMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// growers are growing flows in Go that end with who they are. They are a catalog.
+// growers are growing flows in Go whose result is their own name. They are a catalog.
 type growers struct{ known map[string]bool }
 
 func (g growers) grower(who string) flow.Node {

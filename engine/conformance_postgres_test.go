@@ -140,7 +140,7 @@ func playedAtOnce(t *testing.T, c *conformance.MachineCase, where place, d *deat
 type serverPlace struct {
 	t     *testing.T
 	dsn   string
-	store *sqlstore.Store // of those who look
+	store *sqlstore.Store // for reading the results
 }
 
 // emptyServer returns a database without runs.

@@ -119,7 +119,7 @@ func timed(done func(string)) map[string]flow.Node {
 }
 
 // TestTimerFiredTwice lets two processes find each run that is due, each time: what
-// follows its timers happens once, and of each two who fired one has done
+// follows its timers happens once. Of each two processes that fired a timer, one has done
 // nothing.
 func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are played one after the other
 	t.Parallel()

@@ -72,8 +72,8 @@ func TestGivenUp(t *testing.T) {
 	})
 }
 
-// TestPanicOfObserver shows that a panic of an observer reaches who called Run,
-// and that the run goes on from its last commit.
+// TestPanicOfObserver shows that a panic of an observer reaches the caller of Run,
+// and that the run resumes from its last commit.
 func TestPanicOfObserver(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

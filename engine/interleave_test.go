@@ -34,7 +34,7 @@ type signalBox struct {
 	waiting []*waiting
 	open    bool // all may pass
 
-	moves   []string // who was let pass, and where
+	moves   []string // which goroutine was let pass, and where
 	choices int      // how often there was more than one
 }
 
@@ -56,8 +56,8 @@ func (b *signalBox) wait(who, where string) {
 	<-w.pass
 }
 
-// next lets one pass, and reports whether there was any. Who it is says order, and
-// when that is at its end, who has waited for longest.
+// next lets one goroutine pass, and reports whether there was any. Order chooses the
+// goroutine; after its end, next lets the one pass that has waited longest.
 func (b *signalBox) next(order []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *boxed) Changed() <-chan struct{} {
 	return s.Store.Changed()
 }
 
-// A meeting is what is drawn: who takes part, and in which order they come.
+// A meeting is the drawn case: the participants, and the order in which they come.
 type meeting struct {
 	runs    int
 	servers int  // processes that serve
@@ -379,7 +379,7 @@ func (p *party) die(t *testing.T) {
 	}
 }
 
-// leave sends everybody home, and looks at what they left.
+// leave ends all participants, and checks what they left.
 func (in *site) leave() {
 	in.r.choices, in.r.moves = in.box.choices, in.box.moves
 	in.box.letAllPass()

@@ -196,7 +196,7 @@ func TestOutboxParks(t *testing.T) {
 	})
 }
 
-// TestOutboxSlowReceiver: receivers who answer slowly, or never, hold up neither others, nor what others are sent next.
+// TestOutboxSlowReceiver: receivers that answer slowly, or never, delay no other receiver, nor its next message.
 func TestOutboxSlowReceiver(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		const slow = 40 // targets, more than are sent to at once

@@ -29,7 +29,7 @@ var patterns = shown{
 			t.Errorf("they took %v side by side", took)
 		}
 	},
-	"graph": func(t *testing.T, s *stage) { // who requires what another provides comes after it
+	"graph": func(t *testing.T, s *stage) { // an atom runs after the atoms that provide what it requires
 		play(t, flow.Graph("f", s.atom("b", atom.Requires("x")), s.atom("a", atom.Provides("x"))))
 		wantActs(t, s, "a", "b")
 	},

@@ -46,7 +46,7 @@ func TestNoHistory(t *testing.T) {
 	} {
 		told := 0
 		opts := append([]engine.Option{engine.WithStore(c.store)}, c.opts...)
-		if c.seen { // who observes is told all the same
+		if c.seen { // observers are told all the same
 			opts = append(opts, engine.WithObserver(func(ev engine.Event) {
 				if ev.Kind == engine.LanguageEvent {
 					told++

@@ -330,7 +330,7 @@ func (f *randomFlow) atom(world *effects) *atom.Atom {
 	return atom.Untyped(f.Name, do, undo, opts...)
 }
 
-// String tells the flow in a few lines, for a reader who has to find out why it
+// String describes the flow in a few lines, so that a reader can find out why it
 // failed.
 func (f *randomFlow) String() string { return f.text("") }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// limited is a flow of one task for workers, who has so long to be found and so long
-// to work, is to be heard of so often, and whose undo is work, too.
+// limited is a flow of one task for workers. A worker must take the task, end it and send
+// heartbeats within the given times. The task's undo is work, too.
 func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
 	return flow.Linear("f", atom.RemotePair[struct{}, string]("a", "a", "undo",
 		atom.As("x"), atom.Timeout(time.Hour), atom.ScheduleToStart(toStart), atom.StartToClose(toClose),
@@ -85,8 +85,9 @@ func TestRemoteLimits(t *testing.T) {
 	}
 }
 
-// undertaken runs a flow whose task workers take at some times and never end, and who
-// undo it if they are to. It returns why the run failed, and that work.
+// undertaken runs a flow. At the given times, workers take its task and never end it. If
+// the task must be undone, a worker undoes it. undertaken returns why the run failed, and
+// the work of the undo.
 func undertaken(t *testing.T, eng *engine.Engine, at []time.Duration) (why []*atom.Failure, undo *engine.Work) {
 	t.Helper()
 	store := eng.Store()

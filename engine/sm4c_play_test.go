@@ -53,7 +53,7 @@ type machinePlay struct {
 	death   *death
 	flows   machineFlows
 	names   map[string]string          // of functions, by their tasks
-	outside storage.Store              // of those who are no process
+	outside storage.Store              // of the parties outside the process
 	inside  atomic.Pointer[dyingStore] // of the process that lives now
 	end     *conformance.MachineEnd
 	beside  func(run string) // drives a run that is not waited for

@@ -28,7 +28,7 @@ type surroundings struct {
 	mu     sync.Mutex
 	script *conformance.Script
 
-	ctx     context.Context //nolint:containedctx // of those who act by themselves, until the execution has ended
+	ctx     context.Context //nolint:containedctx // of goroutines that outlive their call, until the execution has ended
 	dismiss context.CancelFunc
 }
 

@@ -104,7 +104,7 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 	const look, lookAlive = 100 * time.Millisecond, time.Second
 	t := time.NewTicker(look)
 	defer t.Stop()
-	var asked time.Time // when it was last asked who lives
+	var asked time.Time // when the store was last asked which owners live
 	for {
 		changed := store.Changed()
 		row, err := store.Run(ctx, run)

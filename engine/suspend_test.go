@@ -144,8 +144,8 @@ func TestCommandOutlivesOwner(t *testing.T) {
 	})
 }
 
-// TestRevertToOfOwned takes a run back whose owner is told by message: who asked
-// for it does not let it go on.
+// TestRevertToOfOwned takes back a run whose owner is told by message. The caller that
+// asked for it does not resume the run.
 func TestRevertToOfOwned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": untilCancelled}}

@@ -260,7 +260,7 @@ func (p *player) trace() []conformance.TaskFlowChange {
 	return trace
 }
 
-// final returns what is stored, as one who only looks sees it.
+// final returns what is stored, as a reader sees it.
 func (p *player) final() conformance.TaskFlowFinal {
 	if err := p.begin(); err != nil {
 		p.t.Fatal(err)

@@ -57,16 +57,16 @@ const (
 	lookForWorkMax = time.Second
 )
 
-// TakeWork gives a worker the work that has waited longest in a queue, for as long
-// as it takes: who takes it and dies is noticed by the work's deadline or heartbeat
-// alone. It waits until there is some, or ctx ends, and then returns its error.
-// worker is told to the work's language; it may be "".
+// TakeWork gives a worker the work that has waited longest in a queue, without a lease.
+// If the worker dies, only the work's deadline or heartbeat reveals it. TakeWork waits
+// until there is work. If ctx ends first, TakeWork returns the error of ctx. TakeWork
+// passes worker to the work's language; worker may be "".
 func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*Work, error) {
 	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker}, math.MaxInt64, nil)
 }
 
 // LeaseWork is TakeWork from several queues, and for a lease: when that has run out
-// and was not renewed, the same attempt is given to the next who asks. After ten
+// and was not renewed, the next worker that asks gets the same attempt. After ten
 // such workers the attempt fails with [atom.CodeLost]. It looks at least once, and
 // waits for so long, or until enough is closed: then it returns an error that wraps
 // [storage.ErrNotFound].

@@ -24,5 +24,5 @@
 // (TestLegalCheckAllocatesNothing).
 //
 // The package is pure: no clock, no I/O, no state of its own. Everything in it may
-// be called from any goroutine; only a machine belongs to the caller who made it.
+// be called from any goroutine; only a machine belongs to the caller that made it.
 package states

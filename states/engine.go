@@ -34,8 +34,8 @@ const (
 // FAILURE. A run that goes on gets a new machine.
 func (s Engine) Ended() bool { return s >= EngineSuccess && s <= EngineFailure }
 
-// Meta reports whether the state is one that a caller who steps through a run
-// is never shown: UNDEFINED or GAME_OVER.
+// Meta reports whether a caller that steps through a run never sees the state: UNDEFINED or
+// GAME_OVER.
 func (s Engine) Meta() bool { return s == EngineUndefined || s == EngineGameOver }
 
 var engineNames = vocabulary{"engine", []string{

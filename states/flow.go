@@ -22,7 +22,7 @@ const (
 	FlowReverted
 	// FlowSuspending lets its running atoms end, and starts no others.
 	FlowSuspending
-	// FlowSuspended is on hold until someone resumes it.
+	// FlowSuspended is on hold until a caller resumes it.
 	FlowSuspended
 	// FlowResuming is being read back from the store.
 	FlowResuming

@@ -8,7 +8,7 @@ type Job uint8
 // The states of a job. The zero value is JobUnclaimed. Numbers may be stored:
 // they never change.
 const (
-	// JobUnclaimed may be claimed by anyone.
+	// JobUnclaimed may be claimed by any conductor.
 	JobUnclaimed Job = iota
 	// JobClaimed belongs to one conductor.
 	JobClaimed

@@ -36,7 +36,7 @@ func (e *TransitionError) Error() string {
 
 // Check returns nil when a thing in state from may enter state to by any event
 // but Reset, else a *TransitionError. A pair for which Ignored is true is not
-// legal: who wants it to pass silently asks Ignored first. A legal pair costs a
+// legal: a caller that wants it to pass silently asks Ignored first. A legal pair costs a
 // few nanoseconds and no allocation.
 func Check[S Kind](from, to S) error {
 	t := from.table()

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Inbox is how those who do not own a run reach it.
+// Inbox is how a process that does not own a run reaches the run.
 type Inbox interface {
 	// Send inserts messages into the inboxes of runs, and increments their wakeup
 	// counters. A run without an owner is due at once. Send drops a message with a Key
@@ -126,7 +126,7 @@ type Arrival struct {
 
 // MessageTaken is the kind of the message that tells a run that a worker took the
 // work of a token, see [Inbox]. Its Name is the token's id, its Path and
-// Incarnation those of the atom, Body who took it, as a JSON string.
+// Incarnation those of the atom, its Body the name of the worker, as a JSON string.
 const MessageTaken = "taken"
 
 // MessageRetaken is MessageTaken when it is not the first time.

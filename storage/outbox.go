@@ -17,7 +17,7 @@ type Outgoing struct {
 	Body     atom.Value
 	Attempts int
 	NotUntil time.Time
-	Parked   bool // given up until someone looks
+	Parked   bool // given up until an operator acts
 	Error    string
 }
 

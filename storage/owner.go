@@ -17,7 +17,7 @@ type Owner struct {
 
 // Owners are the processes that drive the runs of a database, of which this store's is one.
 type Owners interface {
-	// Owner returns who this store's claims belong to.
+	// Owner returns the owner of this store's claims.
 	Owner() Owner
 	// Database returns a text that names the database among those that processes of
 	// this machine use. All stores of one database return the same text.

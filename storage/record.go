@@ -191,8 +191,8 @@ type Entry struct {
 	Body    Held       // EntryAtom: the result; EntryEvent: the value under Key
 }
 
-// A TimerRow is a durable timer. Firing it twice is harmless: who serves the
-// run looks whether what it was for is still waiting.
+// A TimerRow is a durable timer. Firing it twice is harmless: the process that drives the
+// run checks whether the atom or the run still waits for the timer.
 type TimerRow struct {
 	Run         string
 	Path        string // "" is the run's own deadline

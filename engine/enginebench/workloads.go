@@ -115,7 +115,7 @@ func undo(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// hands is how many of those who are not the engine are at work at once.
+// hands is how many parties other than the engine work at once.
 const hands = 256
 
 // wait is many runs that wait for an answer from elsewhere, and get it.

@@ -74,7 +74,7 @@ func (out *played) undone() int {
 // it fail only once, too.
 func faults(path, code string, again bool) []testCase {
 	hows := ways
-	if code != "" { // which a panic has not, nor who is given up on
+	if code != "" { // a panic has no code, nor has a call that is given up
 		hows = []how{before, after}
 	}
 	var cases []testCase

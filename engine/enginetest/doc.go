@@ -1,4 +1,4 @@
-// Package enginetest is for the tests of those who write flows.
+// Package enginetest helps authors of flows to test them.
 //
 // [FailAt] answers the question that tests of single tasks leave open: when the
 // flow fails, is everything back where it was? FailAt asks this for every atom that
@@ -21,8 +21,8 @@
 //
 // There is no clock to inject: Ebb reads the one of package time, so a flow that
 // waits for days is tested in a bubble of [testing/synctest], where days pass as
-// soon as everybody waits. FailAt makes a bubble for each case; other tests make
-// their own.
+// soon as every goroutine in the bubble waits. FailAt makes a bubble for each case; other
+// tests make their own.
 //
 // # Fakes
 //

@@ -12,7 +12,7 @@ import (
 
 // A Hall has seats, and a till.
 type Hall struct {
-	Seats map[string]string // who has which
+	Seats map[string]string // the guest of each seat
 	Till  int
 	paid  map[string]bool // by idempotency key
 }

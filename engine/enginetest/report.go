@@ -47,8 +47,8 @@ func (c testCase) story() string {
 	return strings.Join(parts, " ")
 }
 
-// table shows changes, one a line, and under each, if there is a traced run, who
-// made it.
+// table shows changes, one a line. If there is a traced run, the line below each change
+// names the atom that made it.
 func table(changes []change, p *played) string {
 	var lines [][2]string
 	for i, c := range changes {
@@ -134,7 +134,7 @@ func orNone(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// blameText says who is to blame.
+// blameText names the culprits.
 func blameText(guilty []culprit) string {
 	switch len(guilty) {
 	case 0:

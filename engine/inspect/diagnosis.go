@@ -22,7 +22,7 @@ type Diagnosis struct {
 	Place    *storage.LimitedError // the limit by which there is no place for it; nil when there is one
 }
 
-// Diagnose asks a store about a run. What the run's language says is for the caller to fill in, who has the definition.
+// Diagnose asks a store about a run. The caller has the definition, and fills in what the run's language reports.
 func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagnosis, error) {
 	w := &Diagnosis{Run: run, Tokens: map[string]*storage.Token{}}
 	owners, err := store.Owners(ctx)

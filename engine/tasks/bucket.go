@@ -43,8 +43,8 @@ type Object struct {
 // made in it.
 func Folder(dir string) Bucket { return folder{dir: dir} }
 
-// SharedFolder is Folder for files and folders that all may use who may use the folder,
-// in the same way: they have its mode, whatever the umask.
+// SharedFolder is Folder for files and folders that every user of the folder may use in the
+// same way: they have the folder's mode, whatever the umask.
 func SharedFolder(dir string) Bucket { return folder{dir, true} }
 
 type folder struct {

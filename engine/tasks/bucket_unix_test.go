@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// TestBucketsHoldRegularFiles: an object is a regular file. A named pipe neither blocks who reads it nor takes what is written.
+// TestBucketsHoldRegularFiles: an object is a regular file. A named pipe neither blocks a reader nor accepts a write.
 func TestBucketsHoldRegularFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -98,7 +98,7 @@ func (m *Store) enter(ctx context.Context) error {
 	return nil
 }
 
-// Owner returns who this store's claims belong to.
+// Owner returns the owner of this store's claims.
 func (m *Store) Owner() storage.Owner { return m.owner }
 
 // Database returns an id of the records, which stores made by [Store.Join] share.
@@ -122,7 +122,7 @@ func (m *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return out, nil
 }
 
-// ownerOf returns the owner of that id, who is alive, as only open stores own
+// ownerOf returns the owner of that id. The owner is alive, because only open stores own
 // anything.
 func (m *memory) ownerOf(id string) storage.Owner {
 	for _, s := range m.owners {

@@ -63,8 +63,8 @@ func (m *memory) openToken(id string) (*storage.Token, error) {
 	return t, nil
 }
 
-// takenToken returns the token of that id, if it is open and still is of who took
-// it under that number.
+// takenToken returns the token of that id, if it is open and still belongs to the worker
+// that took it under that number.
 func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 	t, err := m.openToken(id)
 	if err == nil && !rules.Has(t, take) {
@@ -78,7 +78,7 @@ func (m *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 	return m.FinishToken(ctx, id, 0, result, failure)
 }
 
-// FinishToken is EndToken by the worker who took it.
+// FinishToken is EndToken by the worker that took the token.
 func (m *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
@@ -138,7 +138,7 @@ func (m *Store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return m.KeepToken(ctx, id, 0, 0)
 }
 
-// KeepToken is Beat by the worker who took it.
+// KeepToken is Beat by the worker that took the token.
 func (m *Store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err

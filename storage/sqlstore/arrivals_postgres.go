@@ -23,7 +23,7 @@ type arrivalTracker struct {
 }
 
 const (
-	// maxSeen is how many looks are remembered. Who asks with an older one is told
+	// maxSeen is how many looks are remembered. A caller that asks with an older look is told
 	// of all messages that are there.
 	maxSeen = 1000
 	// sawNothing is what could be seen before the first transaction.

@@ -28,8 +28,8 @@ const (
 	conflictWait  = 2 * time.Millisecond
 )
 
-// write sets the results of a batch. It returns the last of it that were not begun, as
-// the one who led gave up waiting for the turn.
+// write sets the results of a batch. If the leader gave up waiting for the turn, write
+// returns the last writes of the batch, which were not begun.
 func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []*write) {
 	if batch[0].bare {
 		batch[0].err = dberr.Failed(w.place, "read", batch[0].do(ctx, s))
@@ -260,7 +260,7 @@ func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt b
 
 // spoil undoes a batch in which something failed. When only one is in it, the
 // error is its own; it is judged once all is undone when its guard did not let it
-// pass. With the connection lost it is everybody's.
+// pass. If the connection is lost, every write of the batch gets the error.
 func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why error) error {
 	if s.lost() {
 		return dberr.Failed(w.place, "write", why)

@@ -136,7 +136,7 @@ func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
 // Begin takes the run over, if there is a place for it, and loads it.
 func (s *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	claim, snap, err := s.takeOver(ctx, run, true, 0)
-	if errors.Is(err, storage.ErrLimited) { // perhaps only by those who are dead
+	if errors.Is(err, storage.ErrLimited) { // perhaps only runs of dead owners reach the limit
 		if err := s.evictDead(ctx); err != nil {
 			return claim, nil, dberr.Failed(s.file, "read", err)
 		}

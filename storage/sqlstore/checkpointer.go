@@ -134,10 +134,10 @@ func checkpoint(ctx context.Context, s *session, pragma string) (wal walState, e
 
 // settle copies what a dead process left in the WAL into the database, and
 // empties the WAL, before anything is written behind it. In the WAL may be a
-// commit whose sync failed: everybody reads it from the kernel's memory, and it
-// is not on the disk. Were the next commit put behind this hole it would be
-// synced, acknowledged, and gone after a power cut. When an owner lives there is
-// no hole: it came by here, and what it failed to sync itself it does not show.
+// commit whose sync failed: every process reads it from the kernel's memory, but it
+// is not on the disk. If the next commit followed this hole, it would be synced and
+// acknowledged, and lost after a power cut. If an owner lives, there is no hole: that owner
+// ran settle itself, and does not show a commit that it failed to sync.
 func (s *Store) settle(ctx context.Context, w *session) error {
 	if s.resting() {
 		return nil

@@ -21,7 +21,7 @@ type Checkup struct {
 	Engine string    // and its version: "PostgreSQL 15.8", "SQLite 3.50.4"
 	Server bool      // it is not a file of this machine
 	Time   time.Time // by the database's clock, while it was asked
-	Files  Files     // of a file: who may use it
+	Files  Files     // of a file: which users may use it
 	Shared string    // the kind of file system that the file is on, when others may have it too: "NFS"
 
 	// Deaf is why what processes notify each other of does not arrive; nil when it
@@ -29,11 +29,11 @@ type Checkup struct {
 	Deaf error
 }
 
-// Files says who may use the files of a database, as far as modes tell. It is zero for a
+// Files says which users may use the files of a database, as far as modes tell. It is zero for a
 // database that does not exist, or on a server.
 type Files struct {
 	Mode   fs.FileMode // of the database
-	Want   fs.FileMode // the mode in which the users who may write it, and no others, may read it
+	Want   fs.FileMode // the mode in which only the users that may write it may read it
 	Folder fs.FileMode // of the folder
 	Links  uint64      // names of the file; 0 when that is not known
 }

@@ -38,8 +38,8 @@ func TestExamineServer(t *testing.T) {
 	}
 }
 
-// TestAfterRestore: who claimed something before the copy was made, or after, can
-// write nothing to what was restored from it, and what he had is free.
+// TestAfterRestore: a process that claimed something before or after the copy was made
+// can write nothing to the restored database, and its claims are free.
 func TestAfterRestore(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

@@ -38,8 +38,8 @@ func elsewhere(t *testing.T, dsn string) (p *childtest.Process, run string) {
 }
 
 // TestServerClockBack sets the server's clock back an hour, and kills the owner of a run:
-// others take it over about a lease later by their own clock, those who watched and
-// those who come later.
+// other processes take it over about a lease later by their own clock. That holds for the
+// processes that watched and for those that start later.
 func TestServerClockBack(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]bool{"who watched": false, "who comes later": true} {

@@ -107,7 +107,7 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// arrivalsFor returns who may wait for what the checkpoint makes.
+// arrivalsFor returns the kind of change that the checkpoint makes for waiting calls.
 func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
 	h := &cp.Head
 	switch {

@@ -328,10 +328,10 @@ func TestTornWAL(t *testing.T) {
 	}
 }
 
-// TestFsyncThatLoses lets a sync fail as Linux does it: what it was to save is
-// not on the disk, though everybody can read it, and later syncs succeed. The
-// process is killed and another goes on, then the power is cut: what the other
-// was told of is there.
+// TestFsyncThatLoses lets a sync fail as Linux does it: the data is not on the disk,
+// though every process can read it, and later syncs succeed. The process is killed and
+// another continues, then the power is cut: every commit that was acknowledged to the
+// other process is there.
 func TestFsyncThatLoses(t *testing.T) {
 	t.Parallel()
 	first, second, w := t.TempDir(), t.TempDir(), &told{runs: map[string]int64{}}
@@ -346,7 +346,7 @@ func TestFsyncThatLoses(t *testing.T) {
 		t.Fatalf("a commit without a sync: %v", err)
 	}
 	disk = disk.Image().Restart(t, second)
-	reader := raw(t, filepath.Join(second, "runs.db")) // who comes first, and keeps the WAL from being removed
+	reader := raw(t, filepath.Join(second, "runs.db")) // opens first, and keeps the WAL from being removed
 	var tables int
 	if err := reader.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil || tables == 0 {
 		t.Fatal(tables, err)
@@ -399,9 +399,9 @@ func emptied(file string) error {
 }
 
 // TestCrashFaults lets each operation of a session fail in turn, or one in so
-// many: the error says where and what, the store can be closed, and what was
-// acknowledged is there: for who opens the file again, after a kill, and after a
-// power cut (G1).
+// many: the error says where and what, the store can be closed, and every acknowledged
+// commit is there when the file is opened again, after a kill, and after a power cut
+// (G1).
 func TestCrashFaults(t *testing.T) {
 	t.Parallel()
 	rng, dir := dice(t), t.TempDir()

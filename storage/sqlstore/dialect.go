@@ -19,7 +19,7 @@ type dialect struct {
 	locks       bool                      // writers are not alone: rows that are read to be written are locked first
 	posts       bool                      // statements can be sent together, see session.post
 	share       string                    // keeps limits as they are until the transaction ends; "" where writers are alone
-	alter       string                    // waits for those who keep them so, and keeps others from it
+	alter       string                    // waits for the transactions that keep limits so, and keeps others from it
 	numbers     string                    // asks for so many numbers of new runs; "" where those are given in passing
 	lastVisible string                    // asks how far the messages have come that can be seen
 	owners      string                    // lists the owners
@@ -29,7 +29,7 @@ type dialect struct {
 	patience    time.Duration             // how long one answer is waited for; 0 where the database is at hand
 }
 
-// fileDialect is SQLite's: one writer at a time, who has the whole file.
+// fileDialect is SQLite's: one writer at a time, which has the whole file.
 var fileDialect = &dialect{
 	driver:      "sqlite",
 	spell:       func(query string) string { return query },
@@ -41,7 +41,7 @@ var fileDialect = &dialect{
 	markDead:    `DELETE FROM owners WHERE id = ?`,
 }
 
-// serverDialect is PostgreSQL's: many writers, who exclude each other by locks on
+// serverDialect is PostgreSQL's: many writers, which exclude each other by locks on
 // rows.
 var serverDialect = &dialect{
 	driver: "pgx",

@@ -44,8 +44,8 @@ func fileOf(dsn string) (string, error) {
 	return resolve(abs), nil
 }
 
-// resolve follows symbolic links, as SQLite does: all who use a file must find
-// the same locks beside it. What cannot be followed yet stays as it is.
+// resolve follows symbolic links, as SQLite does: every process that uses a file must find
+// the same locks beside it. A path that cannot be followed yet stays as it is.
 func resolve(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

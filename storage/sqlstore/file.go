@@ -85,11 +85,11 @@ func (s *site) logReplaced() bool {
 	return err != nil || is != s.is[log]
 }
 
-// FolderMode lets a new database be used by all who may write to its folder: its mode
-// is that of the folder for the classes of users, owner, group and others, that may
-// write there. Without it only the user who creates a database may use it. The umask
-// is not asked in either case. The files beside a database take its mode, and the
-// database keeps the mode that it has.
+// FolderMode lets every user that may write to the folder of a new database use the
+// database: its mode is that of the folder for the classes of users, owner, group and
+// others, that may write there. Without FolderMode only the user that creates a database
+// may use it. Ebb ignores the umask in either case. The files beside a database take its
+// mode, and the database keeps the mode that it has.
 func FolderMode() Option { return func(s *Store) { s.shared = true } }
 
 // newMode returns the mode of a file that is to be created.
@@ -138,7 +138,7 @@ func (s *Store) strangers() error {
 }
 
 // create creates the database as an empty file, unless it exists: SQLite would let
-// the umask decide who may read it. This process must have the turn to write: closing
+// the umask decide which users may read it. This process must have the turn to write: closing
 // the file would free the locks of another store in this process that has opened it.
 func (s *Store) create() error {
 	mode, err := newMode(s.file, s.shared)
@@ -189,5 +189,5 @@ type toBe struct{ mode fs.FileMode }
 // Mode returns its mode.
 func (t toBe) Mode() fs.FileMode { return t.mode }
 
-// Sys returns nothing: the user who creates the file owns it.
+// Sys returns nothing: the user that creates the file owns it.
 func (t toBe) Sys() any { return nil }

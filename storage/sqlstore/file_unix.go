@@ -26,10 +26,10 @@ func identify(path string) (identity, error) {
 	return identity{uint64(is.Dev), uint64(is.Ino)}, nil //nolint:unconvert // their types differ between systems
 }
 
-// others are the bits of a mode for users who are neither the owner nor of the group.
+// others are the bits of a mode for users other than the owner and the group.
 const others = 0o002
 
-// trust returns an error for a file in a folder that everybody may write to, unless
+// trust returns an error for a file in a folder that every user may write to, unless
 // the file is this user's, root's, or of the owner of the folder: any other user may
 // have put it there for this process to find. Without a file there is no error.
 func trust(path string) error {

@@ -48,7 +48,7 @@ func allOf(mode fs.FileMode) map[string]fs.FileMode {
 }
 
 // TestFileModes: whatever the umask, the files of a new database are its user's alone,
-// or, if that is asked for, of all who may write to the folder.
+// or, if that is asked for, of all users that may write to the folder.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestFileModes(t *testing.T) {
 	}
 }
 
-// TestFilesFollowDatabase: the files beside a database that there is are for those who
+// TestFilesFollowDatabase: the files beside an existing database are for the users that
 // may write it. Ebb does not change the mode of the database.
 func TestFilesFollowDatabase(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ func identify(path string) (identity, error) {
 	return identity{err == nil}, err
 }
 
-// trust is not asked here: whose a file is does not say who may replace it.
+// trust checks nothing on Windows: the owner of a file does not tell which users may replace it.
 func trust(string) error { return nil }
 
 // linksOf is not known here.

@@ -49,11 +49,11 @@ func TestServerGather(t *testing.T) {
 
 // TestServerTransactHoldsNobodyUp keeps the transactions of users open, as many as there
 // are lanes for what goes alone, and writes to the run of one of them: checkpoints of
-// others go on, and those who wait have their turn afterwards.
+// other runs go on, and the writes that wait have their turn afterwards.
 func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	_, dsn := openOnServer(t)
-	s := openFile(t, dsn+"&lock_timeout=0") // who waits for a lock waits until it is free
+	s := openFile(t, dsn+"&lock_timeout=0") // a statement waits for a lock until the lock is free
 	const commits = 20
 	other := beginRun(t, s, "other")
 	open, leave := make(chan struct{}), make(chan struct{})
@@ -90,8 +90,8 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestServerFullBatch holds up a transaction that many may share: those who come wait to
-// share the next, until a whole one of them is there, which does not wait.
+// TestServerFullBatch holds up a transaction that many may share. New writes wait to share
+// the next one. Once they fill a whole transaction, that one does not wait.
 func TestServerFullBatch(t *testing.T) {
 	t.Parallel()
 	s, _ := openOnServer(t)

@@ -171,7 +171,7 @@ func (s *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 	return int(purged), nil
 }
 
-// arrivalOf returns who may wait for the end of a claim.
+// arrivalOf returns the kind of change that the end of a claim makes for waiting calls.
 func arrivalOf(end *storage.JobEnd) wakeup.Change {
 	if end.State.Ended() { // no claimant waits for a job that has ended
 		return wakeup.Nobody

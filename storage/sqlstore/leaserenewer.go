@@ -27,8 +27,8 @@ const (
 	// after it was last heard of, unless [Lease] or the DSN says otherwise.
 	DefaultLease = 10 * time.Second
 
-	// lookEvery is how often those who wait look whether something has come,
-	// whatever was notified: a notification is a hint, which may be lost.
+	// lookEvery is how often waiting processes poll, with or without a notification: a
+	// notification is only a hint and may be lost.
 	lookEvery = time.Second
 	// tellEvery bounds how often others are notified, as each time holds up the
 	// commits of the whole server for a moment.
@@ -42,7 +42,7 @@ const (
 // Lease sets how long a process is taken to be alive after it was last heard of,
 // on a server; a third of it is how often it shows itself. Shorter is taken over
 // sooner, and lost sooner by a process that was held up. For files it does
-// nothing: there the system says who lives.
+// nothing: there the operating system says which owners live.
 func Lease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 
 // A leaseRenewer keeps a store's owner alive on a server, by a lease on the server's
@@ -241,9 +241,9 @@ func (k *leaseRenewer) miss() {
 	}
 }
 
-// leaves reports whether a lease that ran out may be an outage's: the server was
-// away from here as well, and who lives has not had the time of a lease to show
-// itself again.
+// leaves reports whether an outage may be the reason why a lease ran out: the server was
+// away from this process as well, and a living owner has not had the time of a lease to
+// renew its lease.
 func (k *leaseRenewer) leaves() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -312,8 +312,8 @@ func (k *leaseRenewer) listen(ctx context.Context, conn *pgx.Conn, until time.Ti
 	return nil
 }
 
-// renew prolongs the lease. One that others took for run out begins anew, and those
-// who have claims from before are told.
+// renew prolongs the lease. If another process took the lease for run out, the lease begins
+// anew, and the holders of earlier claims are told.
 func (k *leaseRenewer) renew(ctx context.Context, conn *pgx.Conn) error {
 	asked, micros := time.Now(), int64(0)
 	err := k.ask(ctx, conn, &micros, renewOwner, k.lease.Microseconds(), k.owner.ID)

@@ -31,7 +31,7 @@ type Store struct {
 	server       *server // nil for a file
 	readOnly     bool
 	steps        fs.FS // the migrations
-	shared       bool  // a new file is for all who may write to its folder
+	shared       bool  // a new file is for all users that may write to its folder
 	log          hclog.Logger
 	lease        time.Duration
 	owner        storage.Owner
@@ -163,7 +163,7 @@ func (s *Store) found(ctx context.Context) (schema, error) {
 
 // schemaOf asks the file for its schema: through SQLite, as closing a file of
 // one's own would drop the locks that other stores in this process have on it; and
-// not with mode=ro, as who opens a WAL database so cannot tidy up behind itself.
+// not with mode=ro, as a process that opens a WAL database in that mode cannot tidy up behind itself.
 func (s *Store) schemaOf(ctx context.Context, mode string) (found schema, err error) {
 	db, err := connect(s.file, mode, "query_only(1)")
 	if err != nil {
@@ -248,8 +248,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.sweep()
 }
 
-// reserve opens the gates and sees to it that there is a file, for those users only
-// who are to have it.
+// reserve opens the gates and makes sure that there is a file, which only the intended
+// users may use.
 func (s *Store) reserve(ctx context.Context) error {
 	if err := s.openGates(); err != nil {
 		return err

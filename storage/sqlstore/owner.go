@@ -33,7 +33,7 @@ func (s *Store) newOwner() (storage.Owner, *filelock.Lock, error) {
 	for {
 		o := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
 		lock, err := s.newLock(o.ID)
-		if !errors.Is(err, filelock.ErrLocked) { // by one who looks whether the file was left behind
+		if !errors.Is(err, filelock.ErrLocked) { // else another process is checking whether the file was left behind
 			return o, lock, err
 		}
 	}
@@ -220,7 +220,7 @@ func (s *Store) evictDead(ctx context.Context) error {
 	return nil
 }
 
-// sweep deletes the lock files of those who died before they were registered.
+// sweep deletes the lock files of processes that died before they were registered.
 func (s *Store) sweep() error {
 	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
 	if err != nil {
@@ -254,7 +254,7 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// Owner returns who this store's claims belong to; the zero Owner when it was
+// Owner returns the owner of this store's claims; the zero Owner if the store was
 // opened with [ReadOnly].
 func (s *Store) Owner() storage.Owner { return s.owner }
 

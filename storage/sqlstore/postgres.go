@@ -170,7 +170,7 @@ func (s *server) open() {
 	s.db.SetMaxIdleConns(maxConnections)
 }
 
-// users returns an INSERT for a transaction of a user's, who has his own search
+// users returns an INSERT for a transaction of user code, which has its own search
 // path.
 func (s *server) users(insert string) string {
 	return spellPostgres(strings.Replace(insert, "INSERT INTO ", "INSERT INTO "+pgx.Identifier{s.schema}.Sanitize()+".", 1))

@@ -34,7 +34,7 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	limits, err := readLimits(ctx, w)
 	if err == nil && rules.NewMeter(limits) != nil && w.dialect.locks {
 		var flows []string
-		if err = w.all(ctx, &flows, lockRates); err == nil { // who was before may have changed them
+		if err = w.all(ctx, &flows, lockRates); err == nil { // an earlier transaction may have changed them
 			w.limits = nil
 			limits, err = readLimits(ctx, w)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestUsedRateIsRead: who looks for jobs while rates let none in writes nothing, nor
-// waits for those who write.
+// TestUsedRateIsRead: a claimant that looks for jobs while rates allow none writes nothing,
+// and does not wait for writers.
 func TestUsedRateIsRead(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

@@ -107,7 +107,7 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 	return s, s.run(end, r.dialect.view)
 }
 
-// close waits for those who read.
+// close waits for the calls that read.
 func (r *readers) close() error {
 	close(r.closed)
 	var errs []error

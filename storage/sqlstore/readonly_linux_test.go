@@ -43,8 +43,9 @@ func shutFile(t *testing.T, f *os.File) {
 	}
 }
 
-// TestReadersTakeNoTurn: a user who may read a database of old, as modes were wider then, and
-// look at its runs while others write, can lock neither the gates nor the owners' files.
+// TestReadersTakeNoTurn: a user may be allowed to read an old database, because modes were wider
+// then. That user can look at its runs while others write, but can lock neither the gates nor the
+// owners' files.
 func TestReadersTakeNoTurn(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

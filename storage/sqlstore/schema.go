@@ -35,7 +35,7 @@ type Migration struct {
 	SQL     string // what one transaction does
 }
 
-// Script returns the pending steps as a text for psql, for those who let no
+// Script returns the pending steps as a text for psql, for operators that let no
 // program change their tables.
 func (s *Schema) Script() string {
 	var b strings.Builder
@@ -64,10 +64,10 @@ func SchemaOf(ctx context.Context, dsn string) (Schema, error) {
 }
 
 // Migrate brings the database that the DSN names to the schema that this Ebb
-// works with, and returns how far it was before. Each step is one transaction, and
-// of several that migrate one goes after the other. A file is migrated whenever it
-// is opened; on a server this is for the operator who is responsible for it to say, as
-// every process there must be able to work with the result.
+// works with, and returns how far it was before. Each step is one transaction. If several
+// processes migrate, one goes after the other. A file is migrated whenever it is opened. On
+// a server the operator decides when to migrate, because every process there must be able
+// to work with the result.
 func Migrate(ctx context.Context, dsn string) (Schema, error) {
 	if isServer(dsn) {
 		return onServer(dsn, func(s *server) (Schema, error) { return s.migrate(ctx) })
@@ -131,7 +131,7 @@ func onServer(dsn string, f func(*server) (Schema, error)) (Schema, error) {
 // oldestServer is the oldest PostgreSQL that has what is used, as it numbers them.
 const oldestServer = 130000
 
-// read returns how far a server's database is, and who brought it there.
+// read returns the version of a server's database, and which program migrated it.
 func (s *server) read(ctx context.Context, q sqlx.QueryerContext) (version int64, by string, err error) {
 	var found struct {
 		Number int64 `db:"number"` // of the server's version

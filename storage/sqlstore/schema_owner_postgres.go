@@ -8,7 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// schemaRights says who can place objects into the schema of Ebb's tables. A role that can
+// schemaRights says which roles can place objects into the schema of Ebb's tables. A role that can
 // do so runs code with the rights of every process of Ebb: its function or operator, with
 // arguments that match better than those of pg_catalog, is chosen instead.
 type schemaRights struct {
@@ -25,7 +25,7 @@ JOIN pg_catalog.pg_database d ON d.datname = pg_catalog.current_database()
 JOIN pg_catalog.pg_roles o ON o.oid = n.nspowner
 WHERE n.nspname = $1`
 
-// rights returns who can place objects into the schema.
+// rights returns which roles can place objects into the schema.
 func (s *server) rights(ctx context.Context, q sqlx.QueryerContext) (schemaRights, error) {
 	var found []schemaRights
 	if err := sqlx.SelectContext(ctx, q, &found, selectSchemaRights, s.schema); err != nil || len(found) == 0 {

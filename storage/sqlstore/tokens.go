@@ -175,7 +175,7 @@ func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, fail
 	return s.FinishToken(ctx, id, 0, result, failure)
 }
 
-// FinishToken is EndToken by the worker who took it.
+// FinishToken is EndToken by the worker that took the token.
 func (s *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
 	state := storage.TokenCompleted
 	if failure != nil {
@@ -306,7 +306,7 @@ func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error
 	return t, nil
 }
 
-// KeepToken is Beat by the worker who took it.
+// KeepToken is Beat by the worker that took the token.
 func (s *Store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (t storage.Token, err error) {
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		now, err := w.now(ctx)

@@ -41,7 +41,7 @@ func (s *Store) CheckWrite(ctx context.Context) error {
 // TryWrite commits a small write to the database that the DSN names, as any process
 // would, and leaves everything as it was: it neither migrates the database nor takes
 // over the runs of the dead. The error of a write that another process holds up names
-// that process, where the system tells. A user who may only read gets an error that wraps
+// that process, where the system tells. A user that may only read gets an error that wraps
 // [fs.ErrPermission]. TryWrite gives up when ctx ends; for a lock of
 // SQLite that another program keeps, after about 15 s.
 func TryWrite(ctx context.Context, dsn string) (err error) {

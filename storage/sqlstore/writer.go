@@ -17,7 +17,7 @@ import (
 const (
 	maxBatch = 1000 // writes in one transaction
 	yields   = 3    // before a batch is closed, so that those just woken join it
-	longer   = 30   // such, after the last who joined, where the way to the database is long
+	longer   = 30   // yields after the last write that joined, where the way to the database is long
 	alike    = 16   // transactions after one that was shared, which are taken to be so too
 )
 
@@ -26,7 +26,7 @@ type write struct {
 	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
 	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
 	then       func()                                // runs once it is committed; may be nil
-	arrivals   wakeup.Change                         // who may wait for it
+	arrivals   wakeup.Change                         // the kind of change that it makes for waiting calls
 	runs       []string                              // whose rows it locks
 	number     int64                                 // of the only one of them, if it is known
 	takes      bool                                  // takes that one over, which had no owner when its fence was fence
@@ -80,7 +80,7 @@ type writer struct {
 
 	mu      sync.Mutex
 	queue   []*write
-	company int       // for so many leaders more others are taken to be there, who queue meanwhile
+	company int       // for so many leaders more, other writes are expected to queue meanwhile
 	idle    sync.Cond // signaled when no goroutine leads
 	closed  bool
 	broken  error // why nothing more is written; nil as long as all is well
@@ -209,7 +209,7 @@ func (w *writer) putBack(left []*write) {
 	w.queue = append(slices.Clip(left), w.queue...)
 }
 
-// gather lets those join who were just woken by a commit, if there are such lately.
+// gather lets goroutines that a commit has just woken join the batch, if there were such lately.
 // Each yield wakes an idle processor to look for work, which for a lone run costs
 // more than its rows do. On a server, where that is little beside the way there, it goes
 // on as long as others come.
@@ -327,8 +327,8 @@ func (w *writer) hangUp() error {
 	return errors.Join(errs...)
 }
 
-// close refuses what comes from now on, waits for those who write, and does a
-// last write unless the writer is broken. Called again it does nothing.
+// close refuses new writes, waits for those under way, and does a last write unless the
+// writer is broken. Called again it does nothing.
 func (w *writer) close(ctx context.Context, last *write) error {
 	may := w.refuse()
 	if w.apart != w {
@@ -341,7 +341,7 @@ func (w *writer) close(ctx context.Context, last *write) error {
 	return last.err
 }
 
-// refuse refuses what comes from now on, waits for those who write, and reports whether
+// refuse refuses new writes, waits for those under way, and reports whether
 // there may be a last write.
 func (w *writer) refuse() bool {
 	w.mu.Lock()

@@ -302,8 +302,8 @@ func waitQueued(w *writer, n int) {
 }
 
 // TestWAL shows that the WAL does not grow with what was written, and is gone
-// after the end. The test waits for the goroutine that copies it once in a while, who may not
-// get to run on a busy machine.
+// after the end. The test waits for the goroutine that copies it once in a while, because that
+// goroutine may not get to run on a busy machine.
 func TestWAL(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(crashdisk.Careless(t), "runs.db")

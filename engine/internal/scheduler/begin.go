@@ -39,7 +39,7 @@ func (s *Scheduler) begin(ev *Event) {
 // wait, and what was in the middle of a call.
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
-		s.flight.waits = 0 // who was found waiting waits anew
+		s.flight.waits = 0 // an atom that was found waiting begins its wait again
 		s.flight.undone, s.flight.reverting = nil, 0
 	}
 	s.front.newReady, s.front.chooseAt, s.front.next, s.front.redo = s.front.newReady[:0], 0, s.front.next[:0], s.front.redo[:0]

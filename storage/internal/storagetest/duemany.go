@@ -9,7 +9,7 @@ import (
 )
 
 // testRaceManyDue lets two stores begin the same many runs at once: each run is
-// begun by one of them, and who was slower is told so.
+// begun by one of them, and the slower store is told so.
 func testRaceManyDue(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -28,7 +28,7 @@ func testRaceManyDue(t *testing.T, m Maker) {
 		}
 		errs := make([]error, len(pens))
 		race(len(pens), func(i int) {
-			head := storage.Head{Release: round%2 == 0, Due: at(1)} // or they stay with who was faster
+			head := storage.Head{Release: round%2 == 0, Due: at(1)} // or they stay with the faster store
 			errs[i] = pens[i].commit(t.Context(), pens[i].next(storage.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
 		})
 		won := map[string]int{}

@@ -28,7 +28,7 @@ func fencing() (checkpoints, refused int) {
 	}
 }
 
-// A contested run is taken from its owners again and again, who do not know.
+// A contested run is taken from its owners again and again, without notice.
 type contested struct {
 	id string
 

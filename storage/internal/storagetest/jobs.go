@@ -299,7 +299,7 @@ func testJobChanged(t *testing.T, m Maker) {
 	want(t, "EndJob of none", s.EndJob(t.Context(), storage.JobEnd{Job: "none", State: states.JobUnclaimed}), storage.ErrNotFound)
 }
 
-// testNeeds: runs are due only to those who have what they need.
+// testNeeds: a run is due only for a process that offers what the run needs.
 func testNeeds(t *testing.T, m Maker) {
 	s := m.open(t)
 	for _, r := range []struct {

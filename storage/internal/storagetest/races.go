@@ -71,8 +71,8 @@ func testRaceFence(t *testing.T, m Maker) {
 	}
 }
 
-// commitUntilFenced commits as an owner who does not notice that he is none any
-// more, and returns how often that was acknowledged.
+// commitUntilFenced commits as an owner that does not notice that it has lost the run, and
+// returns how many commits were acknowledged.
 func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 	t.Helper()
 	for {
@@ -205,8 +205,8 @@ func raceMessages(t *testing.T, m Maker, release func(*testing.T, storage.Store,
 	t.Logf("released %d times, kept %d times", released, kept)
 }
 
-// testRaceTokens lets many end one token, the owner among them: one wins, and
-// the messages say who.
+// testRaceTokens lets many goroutines end one token, the owner among them: one wins, and
+// the messages say which.
 func testRaceTokens(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

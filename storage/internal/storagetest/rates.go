@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testRates: no more jobs are claimed within a time than a rate lets, by anyone,
-// in the order of the board; others are not held up.
+// testRates: all claimants together claim no more jobs within a time than a rate allows, in
+// the order of the board. Jobs that the rate does not count are not delayed.
 func testRates(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -116,8 +116,8 @@ func taking(queue, worker string) storage.Taking {
 	return storage.Taking{Queues: []string{queue}, Worker: worker}
 }
 
-// testLeases: work whose lease has run out is another's, and what who had it before
-// says of it is refused; until then the lease is kept, even late.
+// testLeases: another worker may take work whose lease has run out. The store then refuses
+// the calls of the first worker. Until then, the first worker may renew its lease, even late.
 func testLeases(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

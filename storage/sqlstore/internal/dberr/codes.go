@@ -40,7 +40,7 @@ func State(err error) string {
 // was none.
 func Cut(err error) bool {
 	if state := State(err); state != "" {
-		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") // of those who end a session
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") // codes that end a session
 	}
 	of, network := errors.AsType[net.Error](err)
 	if _, system := of.(syscall.Errno); system { // which has the methods of a net.Error, also when it is a file's
@@ -60,7 +60,7 @@ func OfDatabase(err error) bool { return Code(err) != 0 || State(err) != "" || C
 func Conflicts(err error) bool {
 	switch State(err) {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23505": // of two who number something, the later
+		"23505": // of two transactions that number something, the later
 		return true
 	default:
 		return false

@@ -25,7 +25,7 @@ const (
 // ErrNoTurn is what a write fails with that did not get its turn. Nothing was written.
 var ErrNoTurn = errors.New("sqlstore: no turn to write")
 
-// A Queue lets the processes that share a database write in turn: who wants
+// A Queue lets the processes that share a database write in turn: a process that wants
 // to write waits at gate a, then at gate b, and lets the next one come to b
 // while it writes. Without it a process waits for a busy writer until SQLite's
 // polling happens to hit a gap, 100 ms to 3 s; with it half a millisecond. It is
@@ -40,8 +40,8 @@ type Queue struct {
 	closed bool       // the gates are closed once no goroutine waits at them
 }
 
-// Open opens the gates beside a database, for those who may write it. What a write waits for
-// is logged.
+// Open opens the gates beside a database, for the users that may write it. The Queue logs which
+// process a write waits for.
 func Open(file string, log hclog.Logger, like filelock.Like) (*Queue, error) {
 	way := &obstacle{file, log}
 	a, err := filelock.Open(gateFile(way.file, "a"), like)

@@ -23,7 +23,7 @@ type Change uint8
 // Each Change also concerns those that wait for the ones before.
 const (
 	Nobody Change = iota
-	Ends          // a run ended: only this process is told, others who wait for that look often
+	Ends          // a run ended: only this process is told, other processes that wait for it poll
 	Posts         // a job is there
 	Moves         // a message, a run that is due, or anything else
 )
@@ -143,7 +143,7 @@ func (b *Notifier) Look(ctx context.Context) bool {
 	return true
 }
 
-// Close ends all looking, and wakes who waits.
+// Close ends all polling, and wakes the waiting goroutines.
 func (b *Notifier) Close() {
 	b.mu.Lock()
 	close(b.stop)
