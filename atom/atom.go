@@ -99,8 +99,8 @@ type Body interface {
 	// Revert undoes what Execute did, or may have done. Its result is kept for
 	// people to read.
 	Revert(ctx context.Context, in Values, did Outcome[Value]) (Value, error)
-	// Reverts reports whether Revert does anything. What cannot be undone does
-	// not make a run REVERTED.
+	// Reverts reports whether Revert does anything. A run in which only atoms that
+	// cannot be undone took effect does not end REVERTED.
 	Reverts() bool
 }
 
@@ -146,17 +146,16 @@ func (a *Atom) Injected(symbol string) (Value, bool) {
 // Provides returns the symbols the atom provides.
 func (a *Atom) Provides() []Provide { return a.provides }
 
-// Body returns what does the atom's work; nil for a retry.
+// Body returns the body that does the atom's work; nil for a retry.
 func (a *Atom) Body() Body { return a.body }
 
-// Controller returns what decides for a retry; nil for a task.
+// Controller returns the controller that decides for a retry; nil for a task.
 func (a *Atom) Controller() Controller { return a.control }
 
 // Reverts reports whether undoing the atom does anything.
 func (a *Atom) Reverts() bool { return a.kind == KindRetry || a.body != nil && a.body.Reverts() }
 
-// New returns a task of the given name around a plain body: what [Task] and
-// [Func] are made of.
+// New returns a task of the given name around a plain body. [Task] and [Func] use it.
 func New(name string, body Body, opts ...Option) *Atom {
 	if body == nil {
 		panic(fmt.Sprintf("atom: task %q has no body", name))

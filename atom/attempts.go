@@ -16,13 +16,13 @@ type AttemptPolicy struct {
 
 // Attempts lets a task be tried up to n times in all, the first included,
 // waiting in between as b says. With codes, only failures of these codes are
-// worth another attempt; without, all are, except that what was cancelled is not
-// tried again. Every attempt carries the same [IdempotencyKey]. Nothing is
-// reverted in between: an attempt finds what the one before it left. The wait is
-// kept with the run: it goes on while no process drives it. An attempt that a
-// crash cut off is made again and counts once.
+// worth another attempt; without, all are. A cancelled attempt is never retried. Every
+// attempt carries the same [IdempotencyKey]. Ebb reverts nothing between attempts: an
+// attempt finds the effects of the one before it. The wait is stored with the run, and
+// continues while no process drives the run. An attempt that a crash cut off is made
+// again and counts once.
 //
-// A failure that is worth no further attempt is the task's failure, about which
+// A failure that is not worth another attempt is the task's failure, about which
 // the retries around it decide. Retries themselves ignore this option.
 func Attempts(n int, b Backoff, codes ...string) Option {
 	return func(a *Atom) { a.attempts = &AttemptPolicy{Attempts: n, Backoff: b, Codes: codes} }

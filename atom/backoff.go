@@ -11,8 +11,8 @@ type Backoff struct {
 	First time.Duration // before the second try
 	Rate  float64       // by what each further wait is longer; below 1 counts as 1
 	Max   time.Duration // what no wait exceeds; 0 is without limit
-	// Jitter is the part of each wait that is random, from 0 to 1, so that what
-	// failed together is not tried again together: a wait of w becomes one
+	// Jitter is the part of each wait that is random, from 0 to 1, so that atoms that
+	// failed together are not retried together: a wait of w becomes one
 	// between w*(1-Jitter) and w.
 	Jitter float64
 }

@@ -85,10 +85,10 @@ func CurrentCall(ctx context.Context) Call {
 	return Call{}
 }
 
-// IdempotencyKey returns the key to hand to systems that recognise repeated
-// requests. Within a Revert it is the key of the Execute that is undone, so an
-// effect whose outcome is unknown can be looked up; what the revert itself asks
-// for goes under [RevertKey].
+// IdempotencyKey returns the key to pass to systems that recognize repeated
+// requests. Within a Revert it is the key of the Execute that is undone, so that an
+// effect whose outcome is unknown can be looked up. For the requests of the revert
+// itself use [RevertKey].
 func IdempotencyKey(ctx context.Context) string {
 	c := CurrentCall(ctx)
 	c.Revert = false

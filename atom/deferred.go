@@ -17,8 +17,8 @@ var ErrDeferred = errors.New("atom: the attempt is ended elsewhere")
 // be used. A mock returns it.
 var ErrEnded = errors.New("atom: the attempt has ended")
 
-// Deferral bounds how long an attempt may be waited for that is ended elsewhere.
-// Both times go on while no process drives the run. When one has passed, the
+// Deferral bounds how long a run waits for an attempt that another party ends.
+// Both times continue while no process drives the run. When one has passed, the
 // token is gone and the outcome is Unknown.
 type Deferral struct {
 	Deadline  time.Duration // from the attempt's begin: then it fails with CodeTimeout; 0 is without limit
@@ -33,7 +33,7 @@ type Deferral struct {
 // An Execute that returns a result, or another error, ends the attempt itself.
 func Deferrable(d Deferral) Option { return func(a *Atom) { a.deferral = &d } }
 
-// Deferral returns what was given by [Deferrable], or nil.
+// Deferral returns the Deferral that [Deferrable] set, or nil.
 func (a *Atom) Deferral() *Deferral { return a.deferral }
 
 // Token returns the token of the attempt that ctx belongs to. Its holder may end the

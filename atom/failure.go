@@ -46,8 +46,8 @@ type Failure struct {
 	Details Value  `json:"details,omitempty"` // what else the task says of it, for programs, up to [MaxFailureDetails]; nil when nothing
 }
 
-// MaxFailureDetails is how many bytes the details of a failure may have. What is larger
-// is left out.
+// MaxFailureDetails is how many bytes the details of a failure may have. Larger details
+// are left out.
 const MaxFailureDetails = 64 << 10
 
 // What is longer is cut off, see [Failure.Bounded].
@@ -73,7 +73,7 @@ func (f *Failure) Bounded() *Failure {
 	return &c
 }
 
-// Error says what failed and why: "boot: Error: no valid host".
+// Error names the atom and the reason: "boot: Error: no valid host".
 func (f *Failure) Error() string {
 	var b strings.Builder
 	for i, part := range []string{f.Atom, f.Code, f.Message} {
@@ -115,8 +115,7 @@ func (e *codedError) ErrorCode() string { return e.code }
 // with a method ErrorCode() string. Errors without one have [CodeTimeout] for a
 // context's deadline, [CodeCancelled] for its cancellation, and [CodeError] else.
 //
-// The details are what the outermost error with a method ErrorDetails() Value
-// says.
+// The details are those of the outermost error with a method ErrorDetails() Value.
 //
 // A Failure that is passed on as it is keeps its message and stack too; one that
 // is wrapped adds its text to that of the errors around it.
@@ -161,13 +160,13 @@ func (f *Failure) take(coded, whole any) {
 	}
 }
 
-// A PanicError is what a panic in user code becomes.
+// A PanicError is the error into which Ebb turns a panic in user code.
 type PanicError struct {
 	Value any    // what was passed to panic
 	Stack string // the stack of the goroutine that panicked
 }
 
-// Error says what the panic was about; the stack is kept apart.
+// Error returns the text of the panic, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // ErrorCode returns [CodePanic].

@@ -89,7 +89,7 @@ func (f folded[T, R]) Execute(ctx context.Context, in Values) (Value, error) {
 	return Encode(result)
 }
 
-// Revert does nothing: what is computed needs no undoing.
+// Revert does nothing: a computation needs no undo.
 func (folded[T, R]) Revert(context.Context, Values, Outcome[Value]) (Value, error) { return nil, nil }
 
 func (folded[T, R]) Reverts() bool { return false }

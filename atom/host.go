@@ -9,14 +9,14 @@ import (
 
 // A Host serves an atom while it is called: the engine, or a fake in a test,
 // given to [WithHost]. Atoms reach it through functions of this package, which
-// say what it is to do. Its methods may be called by any goroutine.
+// specify its behavior. Any goroutine may call its methods.
 type Host interface {
 	// Progress is told how far the call is, from 0 to 1; nil details leave those
 	// that were given before. See [Progress].
 	Progress(fraction float64, details Value)
 	// Logger returns the logger of the call. See [Logger].
 	Logger() hclog.Logger
-	// Transact calls fn within a transaction, and keeps what it returned. See [Tx].
+	// Transact calls fn within a transaction, and keeps the result of fn. See [Tx].
 	Transact(ctx context.Context, fn func(tx *sql.Tx) (Value, error)) (Value, error)
 	// Scope names the run's database, and when the run was created. See [Scope].
 	Scope() string

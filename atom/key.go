@@ -2,8 +2,8 @@ package atom
 
 import "reflect"
 
-// A Key is a typed name of a symbol: what goes in under it and comes out of it
-// has the type T.
+// A Key is a typed name of a symbol: values that are stored and read under it have
+// the type T.
 type Key[T any] struct{ name string }
 
 // NewKey returns the key of the symbol called name.

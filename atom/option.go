@@ -13,10 +13,10 @@ import (
 type Option func(*Atom)
 
 // Timeout limits one attempt of Execute. When it passes, the attempt's context
-// ends and the attempt fails with [CodeTimeout]; its outcome is Unknown. An
-// Execute that goes on all the same is given up after a while, see
-// engine.WithGrace. How long a deferred attempt is waited for is said by
-// [Deferrable]. The default is no limit.
+// ends and the attempt fails with [CodeTimeout]; its outcome is Unknown. If
+// Execute continues all the same, the engine gives it up after a while, see
+// engine.WithGrace. [Deferrable] sets how long a run waits for a deferred attempt.
+// The default is no limit.
 func Timeout(d time.Duration) Option { return func(a *Atom) { a.timeout = d } }
 
 // Priority sets the order among atoms that are ready at once: larger first,

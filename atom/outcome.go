@@ -1,9 +1,9 @@
 package atom
 
-// An Outcome is what a revert is told about the execution it undoes: it is
-// Done with a result, Failed, or Unknown, when the execution was started and
-// its end is not known (a crash, a timeout, a lost worker). A revert that is
-// told Unknown looks the effect up by the [IdempotencyKey].
+// An Outcome tells a revert how the execution that it undoes ended: Done with a
+// result, Failed, or Unknown, when the execution was started and its end is not
+// known (a crash, a timeout, a lost worker). If the Outcome is Unknown, the revert
+// looks the effect up by the [IdempotencyKey].
 type Outcome[T any] struct {
 	end      outcome
 	result   T

@@ -8,15 +8,15 @@ import (
 // MaxDetails is the size in bytes above which details of progress are left out.
 const MaxDetails = 16 << 10
 
-// Progress reports how far the task is, from 0 to 1; what is outside counts as
-// the nearer of them. details, which may be nil, say more about it. Both are kept
-// with the run and shown to observers; details that are nil, do not encode, or
-// are larger than [MaxDetails] leave those given before.
+// Progress reports how far the task is, from 0 to 1; a value outside that range
+// counts as the nearer bound. details, which may be nil, say more about it. Both are
+// stored with the run and shown to observers. If details are nil, do not encode, or
+// are larger than [MaxDetails], the earlier details stay.
 //
-// It never waits and never fails: what is reported goes into the run's next
-// checkpoint, within a second, and of many reports only the latest. A crash loses
-// what was not committed. A task need not report 0 when it begins or 1 when it
-// ends. Outside of a call nothing happens.
+// Progress never waits and never fails. The latest report goes into the run's next
+// checkpoint, within a second. A crash loses reports that were not committed. A task
+// need not report 0 when it begins or 1 when it ends. Outside of a call Progress does
+// nothing.
 func Progress(ctx context.Context, fraction float64, details any) {
 	host := hostOf(ctx)
 	if host == nil {

@@ -18,8 +18,8 @@ type Queued interface {
 }
 
 // Work returns the body whose calls, and whose reverts, are work of that kind for
-// workers. What a worker is given is the one unnamed argument, or else an object of
-// all arguments.
+// workers. A worker receives the one unnamed argument, or else an object of all
+// arguments.
 func Work(kind string) Body { return work{kind} }
 
 type work struct{ kind string }
@@ -43,8 +43,8 @@ func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
 }
 
 // RemotePair is [Remote] with an undo, which is work of the kind undo. It may be
-// the same kind: a worker is told that it reverts, and what became of what is
-// undone.
+// the same kind: a worker is told that it reverts, and how the execution that it
+// undoes ended.
 func RemotePair[In, Out any](name, kind, undo string, opts ...Option) *Atom {
 	e := external[In, Out]{do: kind, undo: undo}
 	return newTyped(name, &typed[In, Out]{task: e, reverter: e}, opts)

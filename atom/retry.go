@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Verdict is what a retry decides about a failure inside its flow.
+// A Verdict is a retry's decision about a failure inside its flow.
 type Verdict uint8
 
 // The verdicts, in TaskFlow's words.
@@ -58,11 +58,10 @@ func (h *History) Last() *Try {
 	return &h.Tries[len(h.Tries)-1]
 }
 
-// A Controller decides for a flow. It must be a pure function of what it is
-// passed.
+// A Controller decides for a flow. It must be a pure function of its arguments.
 type Controller interface {
-	// Next is asked before each try of the flow. What it returns is provided
-	// under the retry's symbol; an error fails the retry and with it the flow.
+	// Next is called before each try of the flow. Its result is provided under the
+	// retry's symbol; an error fails the retry and with it the flow.
 	Next(h History, in Values) (Value, error)
 	// OnFailure is asked when an atom of the flow, or a retry within it, failed.
 	OnFailure(h History, in Values) (Decision, error)
@@ -160,8 +159,8 @@ func (a always) OnFailure(History, Values) (Decision, error) {
 }
 
 // ForEach returns a retry that tries the flow once with each value, in order,
-// until it succeeds. The value is what it provides. It panics when a value does
-// not encode.
+// until it succeeds. The retry provides the present value. ForEach panics when a value
+// does not encode.
 func ForEach[T any](values ...T) *Atom { return Retry("", forEach{encodeAll(values), VerdictRevert}) }
 
 // ForEachThenAll is [ForEach], but undoes the whole run when no value is left.

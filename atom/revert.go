@@ -2,9 +2,9 @@ package atom
 
 import "time"
 
-// A RevertPolicy says how a task is undone, and what its failing to be undone
-// means for the run. The zero policy is TaskFlow's: one attempt without a limit
-// of time; when it fails, the rest is not undone.
+// A RevertPolicy says how a task is undone, and what a failed revert means for the
+// run. The zero policy is TaskFlow's: one attempt without a time limit; when it
+// fails, the rest is not undone.
 type RevertPolicy struct {
 	Attempts int           // of one revert, the first included; below 1 counts as 1
 	Backoff  Backoff       // how long to wait before the next
@@ -35,7 +35,7 @@ func RevertAttempts(n int, b Backoff) Option {
 
 // RevertTimeout limits one attempt of Revert. When it passes, the attempt's
 // context ends and the attempt fails with [CodeTimeout]. No other limit applies
-// to reverts. The default is none: what is half undone is worth waiting for.
+// to reverts. The default is no limit, because a half-finished undo is worth waiting for.
 func RevertTimeout(d time.Duration) Option { return func(a *Atom) { a.revert.Timeout = d } }
 
 // IfRevertFails says what follows when Revert has failed for good. The default
@@ -47,16 +47,16 @@ func (a *Atom) RevertPolicy() RevertPolicy { return a.revert }
 
 // After returns whether another attempt follows on the given one, from 1, which
 // failed with f, and how long to wait for it, before [Jittered] shortens the
-// wait. What was cancelled is not tried again.
+// wait. A cancelled attempt is not retried.
 func (p RevertPolicy) After(attempt int, f *Failure) (wait time.Duration, again bool) {
 	return (&AttemptPolicy{Attempts: p.Attempts, Backoff: p.Backoff}).After(attempt, f)
 }
 
-// Pivot makes the task a point of no return: once it has succeeded, neither it
-// nor what it depends on, directly or not, is undone, whatever fails and whatever
-// an operator commands later. What came after it, or stands beside it, is undone.
-// A run that fails then ends FAILURE, partly undone. A retry cannot go back before it. While
-// it has not succeeded, all is undone as ever.
+// Pivot makes the task a point of no return. Once it has succeeded, neither the task
+// nor the atoms on which it depends, directly or not, are undone, whatever fails and
+// whatever an operator commands later. Atoms after it or beside it are undone. A run
+// that fails then ends FAILURE, partly undone. A retry cannot go back before the task.
+// Until the task has succeeded, every atom is undone as usual.
 func Pivot() Option { return func(a *Atom) { a.pivot = true } }
 
 // IsPivot reports whether the atom is a point of no return, see [Pivot].

@@ -2,14 +2,14 @@ package atom
 
 import "slices"
 
-// Secret marks symbols whose values are masked wherever people look: in logs,
-// histories, pages, pictures and failure trees. They may be what the task
-// requires or what it provides, and are then secret in the whole run. With no
-// argument it is the task's whole result, and with it every symbol it provides.
+// Secret marks symbols whose values Ebb masks wherever it shows them: in logs,
+// histories, pages, pictures and failure trees. The task may require or provide the
+// symbols, and they are then secret in the whole run. With no argument, Secret marks
+// the task's whole result, and with it every symbol that the task provides.
 //
-// Masking is about showing. The values are stored as they are, and other atoms
-// receive them. A value that an atom writes into another one, or into the message
-// of a failure, is not known to be a secret.
+// Masking changes only the display. The values are stored as they are, and other atoms
+// receive them. If an atom copies a secret into another value, or into the message of a
+// failure, Ebb does not know that the copy is secret.
 func Secret(symbols ...string) Option {
 	return func(a *Atom) {
 		a.secrets = append(a.secrets, symbols...)

@@ -15,9 +15,9 @@ type Executor[In, Out any] interface {
 	Execute(ctx context.Context, in In) (Out, error)
 }
 
-// A Reverter is an Executor that can undo what it did. did says how the
-// execution ended, see [Outcome]; in is what Execute received. Reverting twice
-// must be harmless: a crash in the middle makes it happen.
+// A Reverter is an Executor that can undo its effects. did says how the execution
+// ended, see [Outcome]; in is the input of Execute. Reverting twice must be harmless,
+// because a crash in the middle of a revert repeats it.
 type Reverter[In, Out any] interface {
 	Revert(ctx context.Context, in In, did Outcome[Out]) error
 }

@@ -15,8 +15,8 @@ func Traceparent(ctx context.Context) string { return CurrentCall(ctx).Trace }
 // begin (W3C Trace Context, 3.2): version, trace id, parent id, and flags.
 var traceparents = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]{0,100})?$`)
 
-// CheckTraceparent returns an error that says what is wrong when a text is no
-// traceparent as W3C Trace Context has it.
+// CheckTraceparent returns an error that gives the reason if a text is not a
+// traceparent of W3C Trace Context.
 func CheckTraceparent(text string) error {
 	const noTrace, noParent = "00000000000000000000000000000000", "0000000000000000"
 	parts := traceparents.FindStringSubmatch(text)

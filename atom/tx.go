@@ -10,10 +10,10 @@ import (
 var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here; " +
 	"run the flow with a store on SQLite or PostgreSQL, as sqlstore.Open opens it")
 
-// Tx writes to tables of your own in the run's database. What fn does with tx and
-// what it returns are committed together, exactly once: when the call is repeated
-// after a crash, or for another attempt, a Tx that was committed returns what it
-// returned then, and fn is not called.
+// Tx writes to tables of your own in the run's database. The writes of fn and its result
+// are committed together, exactly once. If the call is repeated after a crash, or for
+// another attempt, a Tx that was committed returns its earlier result and does not call
+// fn.
 //
 //	id, err := atom.Tx(ctx, func(tx *sql.Tx) (int64, error) {
 //		res, err := tx.ExecContext(ctx, `INSERT INTO bookings (seat) VALUES (?)`, in.Seat)
@@ -27,12 +27,12 @@ var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here;
 // <call key>/tx<n>, so a task must make them one after the other and in the same
 // order each time. A Revert has its own, and so has each incarnation.
 //
-// An error of fn rolls back and is returned as it is. When the database itself
-// fails, Tx returns an error and the run stops at its last checkpoint, as with
-// any error of its store. The process that resumes it finds what was committed.
-// While fn runs no other run can write to an SQLite database, so it must be quick
-// and wait for nothing else. It may be called again when the database was busy.
-// It must leave the tables of Ebb alone, and not end tx.
+// An error of fn rolls the transaction back, and Tx returns the error as it is. If the
+// database itself fails, Tx returns an error and the run stops at its last checkpoint, as
+// with any error of its store. The process that resumes the run finds what was committed.
+// While fn runs, no other run can write to an SQLite database, so fn must be quick and
+// wait for nothing else. If the database was busy, Tx may call fn again. fn must leave the
+// tables of Ebb alone, and must not end tx.
 //
 // Tx returns [ErrNoTransactions] when the run is kept in a store without SQL, and
 // outside of an engine.

@@ -156,7 +156,7 @@ func (v Value) Field(key string) (Value, bool) {
 }
 
 // Fields returns the members of a JSON object, as decoding into a map does; the nil
-// Value and null have none. What is no object, or no JSON, is an error.
+// Value and null have none. A value that is not a JSON object is an error.
 func (v Value) Fields() (map[string]Value, error) {
 	fields := map[string]Value{}
 	text := v.JSON()

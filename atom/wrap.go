@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// A Wrapper stands around the calls of a task, going forward and back;
-// [CurrentCall] tells which it is. It may do something before and after next,
-// give it another context, or not call it. What it returns is how the call ends:
-// an error, or a panic, is the task's failure, also when next had succeeded; nil
-// is success, without a result when next failed or was not called.
+// A Wrapper wraps the calls of a task, both Execute and Revert; [CurrentCall] tells
+// them apart. It may act before and after next, pass next another context, or not call
+// next. Its result ends the call: an error, or a panic, is the task's failure, even if
+// next succeeded. nil is success, without a result if next failed or was not called.
 type Wrapper func(ctx context.Context, next func(ctx context.Context) error) error
 
 // Wrap puts w around Execute and Revert. Of several the first given is the

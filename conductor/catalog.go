@@ -18,10 +18,10 @@ import (
 // Language.
 type Language func(ctx context.Context, def storage.Definition) (flow.Node, error)
 
-// A Catalog is what a conductor can run: flows that are in the program, by name and
-// version, and the definitions in the store whose languages it knows. Fill it
-// before it is used. A run ends on the version it began on: so the versions of
-// which there are still runs stay in the catalog.
+// A Catalog lists the flows that a conductor can run: flows in the program, by name and
+// version, and the definitions in the store whose languages the catalog knows. Fill the
+// catalog before it is used. A run ends on the version it began on, so keep each version
+// in the catalog as long as it has runs.
 type Catalog struct {
 	flows     map[string][]version // newest first
 	languages map[string]Language
@@ -45,9 +45,9 @@ func NewCatalog() *Catalog {
 	return &Catalog{flows: map[string][]version{}, languages: map[string]Language{}, made: map[string]flow.Node{}}
 }
 
-// Add puts a version of a flow into the catalog, under the flow's name. Numbers
-// begin at 1; jobs that name no version get the largest. [New] returns what is wrong
-// with it.
+// Add adds a version of a flow to the catalog, under the flow's name. Numbers begin at
+// 1; jobs that name no version get the largest. If the version is not valid, [New]
+// returns an error.
 func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	list := c.flows[root.Name()]
 	switch plan, err := flow.CompileOpen(root, nil); {
@@ -65,16 +65,15 @@ func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	return c
 }
 
-// Language lets the catalog run stored definitions in a language. What stands
-// behind a slash in the name of a definition's language is for the language to
-// judge.
+// Language lets the catalog run stored definitions in a language. The language itself
+// interprets the part after a slash in the name of a definition's language.
 func (c *Catalog) Language(name string, l Language) *Catalog {
 	c.languages[name] = l
 	return c
 }
 
-// Otherwise asks f for the flow of a run that is neither in the catalog by name nor
-// has a definition, such as one that another run has begun by a name of its own.
+// Otherwise asks f for the flow of a run if the catalog does not have the flow's name and
+// the run has no definition. An example is a run that another run began by a name of its own.
 func (c *Catalog) Otherwise(f func(ctx context.Context, run *storage.Run) (flow.Node, error)) *Catalog {
 	c.otherwise = f
 	return c

@@ -39,8 +39,8 @@ type Inbox interface {
 	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
 	// Messages returns the run's wakeup counter, and a page of the messages in its inbox:
-	// those whose number is larger than after, oldest first, up to MaxMessages. Of a page
-	// that is full, the next is asked for by the number of its last message.
+	// those whose number is larger than after, oldest first, up to MaxMessages. To read the
+	// page after a full page, pass the number of its last message.
 	Messages(ctx context.Context, run string, after int64) (int64, []Message, error)
 	// Changed returns a channel that is closed when something may have come for any
 	// of this store's runs: a message, a job, by this process or another. It is
@@ -48,8 +48,8 @@ type Inbox interface {
 	Changed() <-chan struct{}
 	// Version returns a number that rises when messages may have come or runs may have
 	// become due, before the channel of Changed is closed. It may stay the same when
-	// only jobs came, or runs ended. While it is what it was before a call of
-	// RunsWithMessages or Due, another call would return nothing new, except for what
+	// only jobs came, or runs ended. While the number is the same as before a call of
+	// RunsWithMessages or Due, another call would return nothing new, except for runs that
 	// became due with time. Version does not query a database.
 	Version() int64
 	// RunsWithMessages returns those runs of this store's owner that have messages which
@@ -133,16 +133,15 @@ const MessageTaken = "taken"
 const MessageRetaken = "retaken"
 
 // MessageToken is the kind of the message that tells a run that a token was ended.
-// Its Name is the token's id, its Path and Incarnation those of the atom; Body is
-// the result, unless Failure says that it was failed.
+// Its Name is the token's id, its Path and Incarnation those of the atom. Body is
+// the result, unless Failure is set.
 const MessageToken = "token"
 
 // MessageSignal is the kind of a message by which any process sends a signal to a run:
-// Name says which, Body is what it carries.
+// Name is the name of the signal, Body its value.
 const MessageSignal = "signal"
 
-// Check returns ErrInvalid, saying what is wrong, when the message cannot be
-// sent as it is.
+// Check returns ErrInvalid, with the reason, if the message cannot be sent as it is.
 func (l *Message) Check() error {
 	if len(l.Key) > MaxID {
 		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)

@@ -41,8 +41,7 @@ type JobCount struct {
 	Since time.Time // the oldest was posted then, or was not to be begun before
 }
 
-// A JobPurge says which jobs that have ended are deleted, those first that ended
-// first.
+// A JobPurge says which ended jobs to delete. The jobs that ended first are deleted first.
 type JobPurge struct {
 	Before time.Time // those that ended before then
 	Flow   string    // "" is every flow
@@ -90,14 +89,12 @@ type Job struct {
 	Failure  *atom.Failure
 }
 
-// NeedLabel begins the keys of those labels of a run that say what a process must
-// offer to drive it: a run with the label "needs.gpu" = "a100" is due only to
-// processes that offer "gpu" = "a100". The labels of a job become such labels of its
-// run.
+// NeedLabel is the prefix of labels that name what a process must offer to drive the run:
+// a run with the label "needs.gpu" = "a100" is due only for processes that offer
+// "gpu" = "a100". The labels of a job become such labels of its run.
 const NeedLabel = "needs."
 
-// Check returns ErrInvalid, saying what is wrong, when the job cannot be posted
-// as it is.
+// Check returns ErrInvalid, with the reason, if the job cannot be posted as it is.
 func (j *Job) Check() error {
 	switch {
 	case j.ID == "":

@@ -8,9 +8,9 @@ import (
 )
 
 // A Limit bounds how many runs are driven at once, and how many jobs are claimed
-// within a time. It counts runs that have an owner: one that only waits takes no
-// place, and the places of an owner that dies are free as its runs are. And it
-// counts claims of jobs, each of them: of one that is tried again too.
+// within a period. It counts runs that have an owner: a released run that only waits
+// takes no place, and when an owner dies, its runs and their places become free. It also
+// counts every claim of a job, including the claims of retries.
 type Limit struct {
 	Flow  string // counts the runs of this flow; "" is of every flow
 	Label string // counts those together that have the same value of this label, and no others; "" counts all together
@@ -30,7 +30,7 @@ const (
 // None reports whether nothing is limited.
 func (l *Limit) None() bool { return l.Runs == 0 && l.Rate == 0 }
 
-// String says what the limit counts.
+// String describes what the limit counts.
 func (l *Limit) String() string {
 	of, each := "every flow", ""
 	if l.Flow != "" {
@@ -49,7 +49,7 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s of %s%s", strings.Join(most, ", "), of, each)
 }
 
-// Check returns ErrInvalid, saying what is wrong, when the limit cannot be set.
+// Check returns ErrInvalid, with the reason, if the limit cannot be set.
 func (l *Limit) Check() error {
 	switch {
 	case l.Runs < 0:
@@ -91,10 +91,10 @@ func (e *LimitedError) Unwrap() error { return ErrLimited }
 // a time. Limits are kept with the runs, so they hold for all processes that drive
 // them.
 type Limiter interface {
-	// SetLimit sets the limit of that flow and label, in place of the one there was;
-	// with no Runs and no Rate there is none any more. Runs that are being driven go
-	// on, also when there are more than it allows. Where Runs is not what it was, it
-	// looks at each run that has not ended, in one transaction.
+	// SetLimit sets the limit of that flow and label, and replaces an earlier one. Without
+	// Runs and Rate it removes the limit. Runs that are being driven continue, even if they
+	// are more than the limit allows. If Runs changes, SetLimit reads each run that has not
+	// ended, in one transaction.
 	SetLimit(ctx context.Context, limit Limit) error
 	// Limits returns all limits, ordered by flow and label.
 	Limits(ctx context.Context) ([]Limit, error)

@@ -21,12 +21,12 @@ type Outgoing struct {
 	Error    string
 }
 
-// Outbox is what runs have to send out of the database.
+// Outbox holds the messages that runs have to send out of the database.
 type Outbox interface {
 	// Outgoing returns up to limit things that want to be sent by now, of each
 	// run and target only the first.
 	Outgoing(ctx context.Context, now time.Time, limit int) ([]Outgoing, error)
-	// Sent deletes what was sent.
+	// Sent deletes messages that were sent.
 	Sent(ctx context.Context, n ...int64) error
 	// Unsent stores that sending failed: Attempts, NotUntil, Parked and Error of
 	// out replace those there.

@@ -23,12 +23,12 @@ type Owners interface {
 	// this machine use. All stores of one database return the same text.
 	Database() string
 	// Evictions returns how often another process took this store's owner for dead, since
-	// the store was opened and as far as it knows: a process that was stopped for longer
-	// than its lease, or whose lock was taken away. What it had is free, so claims
-	// from before may be void; the fence keeps them from writing. One that is cut off
-	// from its database counts as such before others may think so, and again as long
-	// as that lasts. The number rises before the channel of Changed is closed, and the
-	// owner lives again from then on.
+	// the store was opened and as far as the store knows. That happens to a process that was
+	// stopped for longer than its lease, or whose lock was taken away. Its runs and jobs are
+	// then free, so earlier claims may be void; the fence keeps them from writing. A process
+	// that is cut off from its database counts itself as evicted before another process may
+	// take it for dead, and again as long as that lasts. The number rises before the channel
+	// of Changed is closed, and the owner lives again from then on.
 	Evictions() int64
 	// Owners returns the processes that own runs or did so lately.
 	Owners(ctx context.Context) ([]Owner, error)

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Reader is what may be looked at. Records are copies; Held values are filled
-// in. What is asked about a run that does not exist is answered ErrNotFound.
+// Reader reads the store. Records are copies; Held values are filled in. If a run does
+// not exist, methods that ask about it return ErrNotFound.
 type Reader interface {
 	Run(ctx context.Context, id string) (Run, error)
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
@@ -20,8 +20,8 @@ type Reader interface {
 	// cannot be a key or a value of a label.
 	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
 	// Descendants returns how many runs were created with that Run.Root. Purging some of
-	// them takes nothing away: the count ends when neither the root nor a run with that root
-	// is left. It is 0, and no error, for what no run has as its root.
+	// them does not lower the count, which ends when neither the root nor a run with that root
+	// is left. If no run has that root, Descendants returns 0 and no error.
 	Descendants(ctx context.Context, root string) (int64, error)
 	// Atoms returns the atoms of a run that are stored and that q selects, ordered by path.
 	// With a limit it may return fewer, see [PageBytes]; none is left when it returns none.
@@ -31,8 +31,8 @@ type Reader interface {
 	// AtomsAt returns the atoms of a run that are stored at these paths, as they
 	// are at one moment, in the order of the paths.
 	AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error)
-	// Tries returns all that the retry at path decides by, also those tries that
-	// its record does not hold; nothing for what is no retry.
+	// Tries returns all tries by which the retry at path decides, including those that
+	// its record does not hold. If the atom is not a retry, Tries returns nothing.
 	Tries(ctx context.Context, run, path string) (atom.History, error)
 	// History returns up to limit entries with numbers above after; limit 0 is all. With a
 	// limit it may return fewer, see [PageBytes]; none is left when it returns none.
@@ -44,10 +44,10 @@ type Reader interface {
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
 	// RunTokens returns the open tokens of one run, ordered by path.
 	RunTokens(ctx context.Context, run string) ([]Token, error)
-	// RunOutbox returns up to limit things that one run still has to send, those
-	// that are parked included, in the order in which they were made. They outlive a
-	// run that is purged: nothing is returned for one that is not there and has left
-	// nothing. Limit 0 is all.
+	// RunOutbox returns up to limit messages that one run still has to send, including
+	// parked ones, in the order in which they were created. The messages outlive a purge of
+	// their run. If a run does not exist and left none, RunOutbox returns nothing. Limit 0 is
+	// all.
 	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
 	Token(ctx context.Context, id string) (Token, error)
 }

@@ -84,7 +84,7 @@ const (
 	Continued // it went on as another run
 )
 
-// Undone is what became of what a run had done.
+// Undone says how far the effects of a run were undone.
 type Undone uint8
 
 // What may become of what was done.
@@ -127,7 +127,7 @@ type Atom struct {
 	EndedAt   time.Time // end of the present attempt
 }
 
-// AtomKind says what kind of node a record is about.
+// AtomKind is the kind of node that a record is about.
 type AtomKind uint8
 
 // The kinds of nodes.
@@ -201,7 +201,7 @@ type TimerRow struct {
 	Due         time.Time
 }
 
-// TimerKind says what a timer is for.
+// TimerKind is the purpose of a timer.
 type TimerKind uint8
 
 // The kinds of timers.

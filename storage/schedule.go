@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Schedule is when jobs are posted by themselves, and what they want. Package
-// jobs says what its times mean; a store only knows the next.
+// A Schedule says when jobs are posted automatically, and which jobs. Package jobs
+// defines the meaning of its times; a store only knows the next one.
 type Schedule struct {
 	ID       string
 	Spec     string // when it ticks, as package jobs reads it
@@ -56,14 +56,13 @@ type Schedules interface {
 	// Schedules returns all schedules, ordered by id.
 	Schedules(ctx context.Context) ([]Schedule, error)
 	// DueSchedules returns up to limit schedules whose tick has come and that are
-	// not paused, the oldest tick first; limit 0 is all. What has come is for the
-	// store's clock to say: it also returns the time by that, and when the next
-	// tick of any other comes; zero when none does.
+	// not paused, the oldest tick first; limit 0 is all. The store's clock decides which
+	// ticks have come. DueSchedules also returns the time by that clock, and when the next
+	// tick of any other schedule comes; zero if there is none.
 	DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error)
 }
 
-// Check returns ErrInvalid, saying what is wrong, when the schedule cannot be kept
-// as it is.
+// Check returns ErrInvalid, with the reason, if the schedule cannot be stored as it is.
 func (s *Schedule) Check() error {
 	switch {
 	case s.ID == "":
@@ -80,8 +79,7 @@ func (s *Schedule) Check() error {
 	return checkLabels(s.Labels)
 }
 
-// Check returns ErrInvalid, saying what is wrong, when one of the jobs cannot be
-// posted.
+// Check returns ErrInvalid, with the reason, if one of the jobs cannot be posted.
 func (m *ScheduleMove) Check() error {
 	for i := range m.Jobs {
 		if err := m.Jobs[i].Check(); err != nil {

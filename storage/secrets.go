@@ -10,14 +10,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Masked is what stands where a secret was: a JSON string.
+// Masked replaces a secret: a JSON string.
 const Masked = "***"
 
 var masked = []byte(`"` + Masked + `"`)
 
-// Secrets are what no view of a run may show: logs, histories, pages, exports.
-// The store keeps the values themselves, for the run needs them. The zero
-// Secrets is none.
+// Secrets name the values that no view of a run may show: logs, histories, pages, exports.
+// The store keeps the values themselves, because the run needs them. The zero Secrets
+// names none.
 type Secrets struct {
 	// Symbols are names of members of objects. Their values are masked in every
 	// value of the run, at any depth.
@@ -28,11 +28,10 @@ type Secrets struct {
 	Atoms []string
 }
 
-// Mask returns v with what is secret in it replaced by the JSON string [Masked].
-// Path is that of the atom whose result v is, "" for every other value. All else
-// stays as it is, byte for byte; without secrets in it v itself is returned. A
-// value whose codec is not known is masked as a whole when there are Symbols, as
-// it cannot be looked into.
+// Mask returns v with its secrets replaced by the JSON string [Masked]. Path is that of
+// the atom whose result v is, "" for every other value. All else stays as it is, byte for
+// byte; if v contains no secret, Mask returns v itself. If there are Symbols, a value whose
+// codec is not known is masked as a whole, because Mask cannot decode it.
 func (s Secrets) Mask(path string, v atom.Value) atom.Value {
 	switch {
 	case len(v) == 0:

@@ -34,9 +34,9 @@ type Store interface {
 // A WriteChecker is a store that can find out whether it can write. Stores on a
 // database are.
 type WriteChecker interface {
-	// CheckWrite commits a small write, which changes nothing that others can see. It
-	// gives up when ctx ends. Its error names what is in the way, such as another
-	// process that has the turn to write.
+	// CheckWrite commits a small write that has no visible effect. It gives up when ctx
+	// ends. Its error names the obstacle, such as another process that has the turn to
+	// write.
 	CheckWrite(ctx context.Context) error
 }
 
@@ -45,10 +45,10 @@ type WriteChecker interface {
 // database are; the one in memory is not.
 type Transactor interface {
 	// Transact calls fn with a transaction in which the claim was checked, and
-	// commits what fn did together with its result, under the run and key. When
-	// that key was committed before, it returns that result and fn is not called.
-	// So after a crash at any point, what fn wrote is there exactly when its
-	// record is, and calling Transact again with the same key does it once.
+	// commits the writes of fn together with its result, under the run and key. If
+	// that key was committed before, Transact returns that result and does not call fn.
+	// So after a crash at any point, the writes of fn exist exactly if their record
+	// does, and calling Transact again with the same key applies them once.
 	//
 	// An error of fn rolls all back and is returned as it is; a panic rolls all
 	// back and goes on. It returns ErrFenced when the claim is void; ErrInvalid

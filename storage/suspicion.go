@@ -16,8 +16,8 @@ import (
 // begins anew.
 const LostWindow = time.Hour
 
-// SuspectLost is the Lost from which on a run is a suspect. One death is what every process
-// meets sooner or later, and says nothing about the runs that it drove.
+// SuspectLost is the Lost from which on a run is a suspect. Every process dies at some
+// point, so one death says nothing about the runs that the process drove.
 const SuspectLost = 2
 
 // What the death of a process proves about the only run on trial.
@@ -26,7 +26,7 @@ const (
 	ProofBeside = 1 // it also drove runs that had not killed it until then
 )
 
-// Suspicion is what is known about a run that may have killed the processes that drove it.
+// Suspicion describes a run that may have killed the processes that drove it.
 type Suspicion struct {
 	Proof int64     // sum of what deaths proved since it last passed a trial, see [ProofAlone]
 	Trial Trial     // whether it is on trial
@@ -62,7 +62,7 @@ func (p Process) String() string {
 	}
 }
 
-// Process returns what names the owner.
+// Process returns the process that is the owner.
 func (o *Owner) Process() Process { return Process{Owner: o.ID, Host: o.Host, PID: o.PID} }
 
 // Suspect reports whether the deaths of processes make the run a suspect at that time.

@@ -21,8 +21,8 @@ var errServerBackup = errors.New("sqlstore: a database on a server is backed up 
 //
 // It is for files: on a server use its own means.
 //
-// In the copy every run is without a live owner. A process that goes on with a run in
-// the copy, and with the same run here, has it done twice.
+// In the copy no run has a live owner. If processes resume a run in the copy and the same
+// run here, the run is executed twice.
 //
 // The copy has the mode of a new database, see [FolderMode].
 func Backup(ctx context.Context, dsn, file string, opts ...Option) error {

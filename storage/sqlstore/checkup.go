@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// A Checkup is what can be told of a database without its tables.
+// A Checkup holds what a store knows of a database without reading its tables.
 type Checkup struct {
 	Schema Schema
 	Engine string    // and its version: "PostgreSQL 15.8", "SQLite 3.50.4"
@@ -24,8 +24,8 @@ type Checkup struct {
 	Files  Files     // of a file: which users may use it
 	Shared string    // the kind of file system that the file is on, when others may have it too: "NFS"
 
-	// Deaf is why what processes notify each other of does not arrive; nil when it
-	// does. Work is then found by looking for it once a second.
+	// Deaf is why notifications between processes do not arrive; nil if they do. If they do
+	// not, processes find work by polling once a second.
 	Deaf error
 }
 
@@ -158,11 +158,11 @@ const (
 // claims were handed out after the copy was made.
 const restoredBy = 1000
 
-// AfterRestore makes a database that was restored from a copy safe to work on:
-// a process that claimed something of it after the copy was made can write nothing, as what
-// claims are compared with is raised above all that was handed out; and what the copy
-// says to be owned is free. It returns how many runs and jobs those are that have not
-// ended. No other process may be working on the database.
+// AfterRestore makes a database that was restored from a copy safe to work on. It raises the
+// numbers that guard claims above all that were handed out, so that a process that claimed
+// something after the copy was made can write nothing. It also frees the runs and
+// jobs that are owned in the copy, and returns how many of them have not ended. No other
+// process may be working on the database.
 func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		now, err := w.now(ctx)

@@ -98,7 +98,7 @@ func (a *answer) Close() error {
 	return a.Err()
 }
 
-// Columns returns what the columns are called.
+// Columns returns the names of the columns.
 func (a *answer) Columns() ([]string, error) {
 	fields := a.FieldDescriptions()
 	names := make([]string, len(fields))

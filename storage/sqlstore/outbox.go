@@ -31,12 +31,12 @@ func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.O
 	return nil
 }
 
-// Outgoing returns what wants to be sent.
+// Outgoing returns the messages that are due to be sent.
 func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	return s.outbox(ctx, selectOutgoing, micros(now), limitOr(limit))
 }
 
-// RunOutbox returns what one run still has to send.
+// RunOutbox returns the messages that one run still has to send.
 func (s *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	return s.outbox(ctx, selectRunOutbox, run, limitOr(limit))
 }
@@ -64,7 +64,7 @@ func (s *Store) outbox(ctx context.Context, query string, args ...any) ([]storag
 	return out, err
 }
 
-// Sent deletes what was sent.
+// Sent deletes messages that were sent.
 func (s *Store) Sent(ctx context.Context, n ...int64) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		for _, n := range n {

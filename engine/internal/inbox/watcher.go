@@ -153,7 +153,7 @@ func (w *Watcher) asks(version int64) (since int64, due bool) {
 func (w *Watcher) deliver(arrivals []storage.Arrival, upTo, version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.since, w.version = max(w.since, upTo), max(w.version, version+1) // a run that leaves and a run that joins may overlap
+	w.since, w.version = max(w.since, upTo), max(w.version, version+1) // two goroutines of a watcher may overlap
 	if len(arrivals) == 0 {
 		return
 	}
