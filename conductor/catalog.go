@@ -79,8 +79,8 @@ func (c *Catalog) Otherwise(f func(ctx context.Context, run *storage.Run) (flow.
 	return c
 }
 
-// TasksOf gives each run tasks of its own, such as programs from the folder that it
-// was begun in. Without, or where f returns nil, they are those of the engine.
+// TasksOf gives each run tasks of its own, such as programs from the folder in which the
+// run was begun. Without TasksOf, or if f returns nil, the run uses the engine's tasks.
 func (c *Catalog) TasksOf(f func(run *storage.Run) (engine.Tasks, error)) *Catalog {
 	c.tasks = f
 	return c

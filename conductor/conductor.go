@@ -62,19 +62,19 @@ func (s Stage) String() string { return [...]string{"idle", "serving", "draining
 // An Option sets something about a conductor.
 type Option func(*Conductor)
 
-// DefaultDrain is how long what executes may still take when a conductor is to
-// stop, unless [WithDrain] says otherwise.
+// DefaultDrain is how long running atoms may continue after a conductor is told to stop,
+// unless [WithDrain] sets another time.
 const DefaultDrain = 30 * time.Second
 
 // WithSlots sets how many runs are driven at once; the default is
 // [engine.DefaultSlots]. Runs that only wait take none.
 func WithSlots(n int) Option { return func(c *Conductor) { c.slots = n } }
 
-// WithDrain sets how long what executes may still take when the conductor is to
+// WithDrain sets how long running atoms may continue after the conductor is told to
 // stop.
 func WithDrain(d time.Duration) Option { return func(c *Conductor) { c.drain = d } }
 
-// WithOffers says what jobs and runs that need it find here, such as
+// WithOffers sets the offers of this process to jobs and runs that need them, such as
 // "gpu" = "a100".
 func WithOffers(offers map[string]string) Option { return func(c *Conductor) { c.offers = offers } }
 
@@ -100,8 +100,8 @@ func WithServer(opts ...engine.ServerOption) Option {
 	return func(c *Conductor) { c.serverOpts = append(c.serverOpts, opts...) }
 }
 
-// New returns a conductor of the flows in the catalog. It returns what is wrong
-// with the catalog or the options.
+// New returns a conductor of the flows in the catalog. It returns an error if the catalog
+// or the options are not valid.
 func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, error) {
 	c := &Conductor{
 		store: store, catalog: &serving{catalog, store}, log: hclog.NewNullLogger(), slots: engine.DefaultSlots, drain: DefaultDrain,
@@ -135,9 +135,9 @@ func (c *Conductor) Stage() Stage { return Stage(c.stage.Load()) }
 // outage is how long is waited before a store that did not answer is asked again.
 var outage = atom.Exponential(time.Second, 30*time.Second).WithJitter(0.5) //nolint:mnd // half
 
-// Run serves until ctx ends, drains, and returns nil. A store that does not answer
-// stops what is driven, at its last commit; it is asked again until it answers, and
-// then all goes on. Run returns the error of one that never will, such as
+// Run serves until ctx ends, drains, and returns nil. If the store does not answer, the
+// runs stop at their last commit. Run then asks the store again until it answers, and
+// resumes the runs. If the store can never answer again, Run returns its error, such as
 // [storage.ErrClosed]. A conductor runs once.
 func (c *Conductor) Run(ctx context.Context) error {
 	if !c.stage.CompareAndSwap(int32(Idle), int32(Serving)) {

@@ -34,8 +34,8 @@ type Limits struct {
 	// Depth is how many runs may create one another in a line.
 	Depth int64
 	// Memory is how many bytes of live memory the process may have before [Server.Serve]
-	// takes up no more work. What it drives goes on. Serve takes up work again when a tenth of
-	// the budget is free.
+	// takes up no more work. Runs that it drives continue. Serve takes up work again when a
+	// tenth of the budget is free.
 	//
 	// A run of a growing flow that becomes larger while the budget is reached, and needs more
 	// than a third of it alone, does not fail. It is suspended with a failure of

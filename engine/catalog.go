@@ -12,11 +12,11 @@ import (
 // A Catalog knows the flows of runs that an engine did not begin itself, such as
 // those that other runs begin. It may be asked by several goroutines at once.
 type Catalog interface {
-	// Flow returns the flow that the run was begun on. An error that wraps
-	// [storage.ErrNotFound] says that it is not known here. What is returned for a
-	// definition's hash is kept: another flow has another hash. For a run without a
-	// definition it is asked each time, and not at all when the run is of the
-	// engine's own flow.
+	// Flow returns the flow that the run was begun on. If this catalog does not know the
+	// flow, it returns an error that wraps [storage.ErrNotFound]. The engine caches the flow
+	// of a definition's hash, because another flow has another hash. For a run without a
+	// definition the engine calls Flow each time. For a run of its own flow, the engine does
+	// not call Flow.
 	Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 }
 

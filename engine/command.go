@@ -12,24 +12,24 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Command is what an operator asks of a run. Create one with a function below.
+// A Command is an operator's request to a run. Create one with a function below.
 // A command is a message, so it reaches the run no matter which process owns it.
 // The message stays in the inbox until the command has been applied. If the owner
 // dies before that, the next owner applies it. Applying a command twice does no
 // harm. The owner applies commands in the order in which they arrived.
 type Command struct{ c inbox.Command }
 
-// Hold lets a run come to rest: what executes ends by itself, nothing more is
-// started. It stays suspended, also where runs are served, until it is run again.
-// It is refused when the run has ended. See [Suspend], which needs no engine.
+// Hold suspends a run: atoms that execute may end, and nothing more is started. The run
+// stays suspended until it is run again; servers do not resume it. If the run has ended,
+// Hold is refused. See [Suspend], which needs no engine.
 func Hold() Command { return Command{inbox.Command{Kind: inbox.Suspend}} }
 
-// Cancel ends a run and undoes what it did: what executes is cancelled, then all
-// is reverted, but for what a point of no return keeps. A run that has succeeded
-// is undone too. The run's outcome is Cancelled; why is kept as its failure, under
+// Cancel ends a run and undoes it. The atoms that execute are cancelled, then all atoms
+// are reverted, except those that a point of no return keeps. A run that has succeeded
+// is undone too. The run's outcome is Cancelled. The run stores why as its failure, under
 // [atom.CodeCancelled], and [Engine.Command] returns it within *[RevertedError], or
-// within *[FailedError] when nothing was undone or undoing failed. It is refused
-// when the run is REVERTED.
+// within *[FailedError] if nothing was undone or undoing failed. If the run is REVERTED,
+// Cancel is refused.
 func Cancel(why string) Command {
 	return CancelWith(inbox.Cancelled(why))
 }
@@ -39,10 +39,10 @@ func CancelWith(why *atom.Failure) Command {
 	return Command{inbox.Command{Kind: inbox.Cancel, Why: why, Undo: true}}
 }
 
-// Abandon ends a run and leaves what it did as it is: what executes is
-// cancelled, and nothing is undone, or nothing more. The run ends FAILURE with
-// the outcome Cancelled, and [Engine.Command] returns *[FailedError]. It is refused
-// when the run is REVERTED.
+// Abandon ends a run without undoing it. The atoms that execute are cancelled. If the
+// run is already being undone, nothing more is undone. The run ends FAILURE with
+// the outcome Cancelled, and [Engine.Command] returns *[FailedError]. If the run is
+// REVERTED, Abandon is refused.
 func Abandon(why string) Command { return AbandonWith(inbox.Cancelled(why)) }
 
 // AbandonWith is [Abandon] with a failure of the caller's own.
@@ -50,24 +50,23 @@ func AbandonWith(why *atom.Failure) Command {
 	return Command{inbox.Command{Kind: inbox.Cancel, Why: why}}
 }
 
-// RevertTo undoes all that came after the atom, which itself stays done, and
-// lets the run come to rest there. Run it again, and it goes forward from there.
-// What does not depend on the atom, directly or not, is left as it is. The run is
-// held, and [Engine.Command] returns [ErrSuspended]. It is refused when there is no
-// such atom, or when a point of no return is in the way.
+// RevertTo undoes all atoms that came after the atom, and suspends the run there. The atom
+// itself stays done. When the run is run again, it goes forward from there. Atoms that do
+// not depend on the atom, directly or not, stay as they are. The run is held, and
+// [Engine.Command] returns [ErrSuspended]. If there is no such atom, or a point of no
+// return is in the way, RevertTo is refused.
 //
 // A run of a language goes back to an entry of its undo stack, and ends there:
-// FAILURE, with the outcome Cancelled. It is refused for a path that is not on the
-// stack, see [Engine.Preview].
+// FAILURE, with the outcome Cancelled. If the path is not on the stack, RevertTo is
+// refused, see [Engine.Preview].
 func RevertTo(path string) Command { return Command{inbox.Command{Kind: inbox.RevertTo, Path: path}} }
 
-// RetryFrom lets a run go on from the atom, whatever its end was: the atom and
-// all that came after it is undone, as far as it was done, and runs again, as new
-// incarnations. With no path it goes on from where it failed: what is done, and
-// depends on nothing that is not, stays done. Inputs replace those of the same
-// name; the others stay. [Engine.Command] returns as [Engine.Run] does. It is
-// refused when there is no such atom, when a point of no return is in the way, and
-// for runs of languages.
+// RetryFrom resumes a run from the atom, no matter how the run ended. The atom and all
+// atoms after it are undone, as far as they were done, and run again as new incarnations.
+// Without a path the run resumes from where it failed: an atom that is done stays done,
+// unless it depends on an atom that is not. Inputs replace those of the same name; the
+// others stay. [Engine.Command] returns as [Engine.Run] does. RetryFrom is refused if there
+// is no such atom, if a point of no return is in the way, and for runs of languages.
 func RetryFrom(path string, inputs ...InputOption) Command {
 	o := inbox.Command{Kind: inbox.Retry, Path: path}
 	b := beginning{inputs: map[string]atom.Value{}}
@@ -80,17 +79,17 @@ func RetryFrom(path string, inputs ...InputOption) Command {
 	return Command{o}
 }
 
-// RetryRevert tries again what could not be undone, with all the attempts that
-// its policy gives: the atom, or with no path all of it; then the undoing goes on.
-// It is refused when no revert of the run, or not that one, has failed.
+// RetryRevert retries the failed revert of the atom, or without a path all failed reverts,
+// with all the attempts of the revert policy. Then the undo continues. If that revert, or
+// without a path any revert, has not failed, RetryRevert is refused.
 func RetryRevert(path string) Command {
 	return Command{inbox.Command{Kind: inbox.RetryRevert, Path: path}}
 }
 
-// Skip counts an atom that could not be undone as undone, because an operator has
-// cleaned up by hand; then the undoing goes on. In a run of a language it is the
-// one that the undoing came to a stop at, and the path may be left out. It is
-// refused when the revert of that atom has not failed.
+// Skip counts an atom whose revert failed as undone, because an operator has cleaned up by
+// hand. Then the undo continues. In a run of a language it is the atom at which the undo
+// stopped, and the path may be left out. If the revert of that atom has not failed, Skip
+// is refused.
 func Skip(path string) Command { return Command{inbox.Command{Kind: inbox.Skip, Path: path}} }
 
 // ErrRefused is returned, wrapped, if a run does not allow a command. The run stays
@@ -207,13 +206,12 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 	return e.finish(ctx, d, snap, toApply, nil)
 }
 
-// Reset makes a run that has ended PENDING again, as if it had never run, except
-// that its history stays and that its atoms have new incarnations, so that their
-// idempotency keys are others: all of it in one commit, or nothing. What it did is
-// not undone by that, and stays done. It returns an error that wraps [ErrRefused]
-// when the run has not ended, or is one of a language; *[storage.OwnedError] when
-// a live process owns it; and *[StoreError], which wraps [storage.ErrNotFound] when
-// there is no such run.
+// Reset makes a run that has ended PENDING again, in one commit, as if it had never run.
+// Only its history stays, and its atoms have new incarnations, so their idempotency keys
+// change. Reset does not undo the effects of the run. If the run has not ended, or is a
+// run of a language, Reset returns an error that wraps [ErrRefused]. If a live process
+// owns the run, it returns *[storage.OwnedError]. If the store fails, it returns
+// *[StoreError], which wraps [storage.ErrNotFound] if there is no such run.
 func (e *Engine) Reset(ctx context.Context, id string) error {
 	d, snap, err := e.begun(ctx, id, e.env.Store.Seize, nil)
 	if err != nil {

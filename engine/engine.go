@@ -92,9 +92,9 @@ func (e *Engine) Plan() *flow.Plan { return e.plan }
 // Store returns where the engine keeps its runs.
 func (e *Engine) Store() storage.Store { return e.env.Store }
 
-// Suspend asks the runs of this engine to come to rest, on purpose: what is
-// executing ends, nothing more is started, and Run returns [ErrSuspended]. They
-// go on when Run is called again with another engine.
+// Suspend suspends the runs of this engine: atoms that execute may end, nothing more is
+// started, and Run returns [ErrSuspended]. To resume the runs, call Run with another
+// engine.
 func (e *Engine) Suspend() {
 	e.suspending.Lock()
 	defer e.suspending.Unlock()

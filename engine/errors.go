@@ -25,7 +25,7 @@ var (
 )
 
 // A RevertedError is returned when a run failed, or was ended by [Cancel] or
-// its deadline, and what it had done was undone.
+// its deadline, and was undone.
 type RevertedError struct {
 	Run      string
 	Failures []*atom.Failure // on account of which it was undone
@@ -60,7 +60,7 @@ func (e *FailedError) Error() string {
 func (e *FailedError) Unwrap() []error { return asErrors(e.Failures) }
 
 // A StoreError is returned when the store failed. It says nothing about the
-// run, which is as it was last committed. It has the run's id, Run, and what the store said, Err.
+// run, which is as it was last committed. It has the run's id, Run, and the store's error, Err.
 type StoreError = driver.StoreError
 
 func asErrors(failures []*atom.Failure) []error {

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// DefaultGrace is how long an atom may go on after its context has ended, unless
-// [WithGrace] says otherwise.
+// DefaultGrace is how long an atom may continue after its context has ended, unless
+// [WithGrace] sets another time.
 const DefaultGrace = time.Minute
 
-// WithGrace sets how long an atom may go on after its context has ended: because
-// its time limit passed, it was cancelled, or the process is to stop. An atom
-// that goes on for longer ignores its context. It is given up: an error is
-// logged and counted (see [Engine.GivenUp]), its attempt has failed with an
-// outcome that is Unknown, and whatever it still returns is ignored. Its
-// goroutine cannot be ended, and what it still does may meet its own revert.
-// When the process is to stop nothing is written: the attempt is made again. 0
-// gives up at once; the default is [DefaultGrace].
+// WithGrace sets how long an atom may continue after its context has ended: because
+// its time limit passed, it was cancelled, or the process must stop. If an atom
+// continues for longer, the engine gives it up. The engine logs and counts an error
+// (see [Engine.GivenUp]), the attempt fails with the outcome Unknown, and the engine
+// ignores a later result. The atom's goroutine cannot be ended, and may run at the same
+// time as its own revert. When the process must stop, the engine writes nothing: the
+// attempt is made again. 0 gives up at once; the default is [DefaultGrace].
 //
-// An answer of a language, a retry controller or a decider that goes on although the
-// run is to stop, or to follow a command or its deadline, is given up after the same
-// time, and at least a second. The run then goes on from its last commit.
+// An answer of a language, a retry controller or a decider must end when the run must
+// stop, or must follow a command or its deadline. If it continues, the engine gives it up
+// after the same time, but at least a second. The run then resumes from its last commit.
 func WithGrace(d time.Duration) Option {
 	return option(func(e *Engine) error {
 		if d < 0 {

@@ -94,10 +94,10 @@ func (e *Engine) look(ctx context.Context, id string) (*driver.Driver, []storage
 	return d, atoms, err
 }
 
-// Explain says for people how a run failed: the atoms that failed, with what
-// they were given, and below each what came directly before it, and so on back.
-// Secrets are masked. It returns "" for a run that has not failed, and an error
-// wrapping [storage.ErrNotFound] when there is none of that id.
+// Explain describes for people how a run failed. It lists the atoms that failed, with their
+// arguments, and below each the atoms that came directly before it, and so on back.
+// Secrets are masked. If the run has not failed, Explain returns "". If there is no run of
+// that id, it returns an error that wraps [storage.ErrNotFound].
 func (e *Engine) Explain(ctx context.Context, run string) (string, error) {
 	return explain(ctx, e.env.Store, e.plans, run)
 }

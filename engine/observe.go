@@ -22,8 +22,8 @@ const (
 	RunDetached   = driver.RunDetached   // an atom began a run that it does not wait for; drive it at once if you want to, see [Engine.Detached]
 )
 
-// An Event is what an observer is told. What it tells of is committed. What is
-// secret, see [atom.Secret], is masked in the values it holds.
+// An Event is passed to observers once the change that it reports is committed. Secrets,
+// see [atom.Secret], are masked in its values.
 type Event struct {
 	Run      string
 	Flow     string // of the run

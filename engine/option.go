@@ -24,7 +24,7 @@ type InputOption interface {
 	RunOption
 }
 
-// Checkpoints is what is committed of a run, and how often.
+// Checkpoints says which changes of a run are committed, and how often.
 type Checkpoints uint8
 
 // The policies.
@@ -35,9 +35,9 @@ const (
 	// Each commits every change of state by itself.
 	Each
 	// NoHistory commits as Step does and keeps no history: neither which states atoms went
-	// through, nor what languages tell of runs. Runs are resumed, undone and asked for their
-	// results as ever. What shows a history shows none, and an Explain no more than how things
-	// stand. Use it for many short runs that no person looks at.
+	// through, nor the events that languages report. Resuming, undoing and reading results work
+	// as usual. Views show no history, and Explain shows only the present states. Use
+	// NoHistory for many short runs that no person looks at.
 	NoHistory
 )
 
@@ -145,7 +145,7 @@ func WithParallelism(n int) Option {
 	})
 }
 
-// WithCheckpoints sets what is committed, and how often. The default is [Step].
+// WithCheckpoints sets which changes are committed, and how often. The default is [Step].
 func WithCheckpoints(p Checkpoints) Option {
 	return option(func(e *Engine) error {
 		if p > NoHistory {

@@ -22,14 +22,14 @@ type Result struct {
 // Output returns the result of a growing flow, or nil when there is none.
 func (r *Result) Output() atom.Value { return r.Run.Output.Data }
 
-// Value returns what symbol stands for at the end: the value of the last atom
-// of the flow that provides it, else that of the run's input. It returns false
-// when nothing has it, also because what provided it was undone.
+// Value returns the value of the symbol at the end: that of the last atom of the flow that
+// provides it, else that of the run's input. If the symbol has no value, for example
+// because its atom was undone, Value returns false.
 func (r *Result) Value(symbol string) (atom.Value, bool) { return r.s.Final(symbol) }
 
-// Get returns what key stands for at the end, see [Result.Value]. It returns an
-// error wrapping [storage.ErrNotFound] when nothing has it, and the decoder's
-// when it is no T.
+// Get returns the value of key at the end, see [Result.Value]. If the key has no value,
+// Get returns an error that wraps [storage.ErrNotFound]. If the value is not a T, Get
+// returns the decoder's error.
 func Get[T any](r *Result, key atom.Key[T]) (T, error) {
 	var out T
 	v, ok := r.Value(key.Name())

@@ -15,9 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Run starts the run of that id, or goes on with it where its last commit left
-// it, and returns when it has come to rest. A run that has ended is answered
-// from the store.
+// Run starts the run of that id, or resumes it from its last commit, and returns when the
+// run has come to rest. If the run has ended, Run returns its result from the store.
 //
 // It returns *[RevertedError], *[FailedError] or [ErrSuspended] together with
 // the result when the run did not succeed; [ErrStopped] when ctx ended first;

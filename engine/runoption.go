@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A RunOption sets something about one run. What a run is begun with is ignored
-// when it exists already: it goes on with what it had. [Rerun], [AcceptChange],
-// [IgnoreSuspend] and [Unload] are about the call.
+// A RunOption sets a property of one run, or of one call. If the run exists already, Run
+// ignores options with which a run is begun. [Rerun], [AcceptChange], [IgnoreSuspend] and
+// [Unload] apply to the call.
 type RunOption interface{ begin(*beginning) error }
 
 type runOption func(*beginning) error

@@ -28,7 +28,7 @@ type Server struct {
 }
 
 // NewServer returns a server that drives the runs of every flow that the catalog knows. It
-// returns what is wrong with the options.
+// returns an error if the options are not valid.
 func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
 	s, err := newServer(opts)
 	if err != nil {
@@ -46,7 +46,7 @@ func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
 }
 
 // Serve drives the due runs of the engine's flow, or with a catalog of other flows those of
-// every flow, until ctx ends: see [Server.Serve]. It also returns what is wrong with the options.
+// every flow, until ctx ends: see [Server.Serve]. If the options are not valid, it returns an error.
 func (e *Engine) Serve(ctx context.Context, opts ...ServerOption) error {
 	s, err := newServer(opts)
 	if err != nil {
@@ -115,8 +115,8 @@ func WithDrain(d time.Duration) ServerOption {
 	}
 }
 
-// WithOffers says what this process has to offer to runs that need it: those with
-// the label "needs.gpu" = "a100" are driven only where "gpu" is "a100".
+// WithOffers sets the offers of this process to runs that need them: a run with the label
+// "needs.gpu" = "a100" is driven only by processes whose offer "gpu" is "a100".
 func WithOffers(offers map[string]string) ServerOption {
 	return func(s *Server) error { s.offers = maps.Clone(offers); return nil }
 }
@@ -128,7 +128,7 @@ func WithSource(in Source) ServerOption {
 	return func(s *Server) error { s.source = in; return nil }
 }
 
-// WithSender lets a server send what runs leave in the outbox, see [Engine.Dispatch].
+// WithSender lets a server send the messages that runs put into the outbox, see [Engine.Dispatch].
 func WithSender(send Sender) ServerOption {
 	return func(s *Server) error {
 		if send == nil {
@@ -156,13 +156,13 @@ func WithMaxLost(n int) ServerOption {
 	}
 }
 
-// Dispatch sends what runs leave in the outbox, until ctx ends: in order for each
-// run and target, again after a growing wait when that fails, and parked with its
-// error after 20 tries; then what follows it waits, too, until an operator releases
-// it by [storage.Store.Unsent]. A message whose sender died is sent again, under
-// the same ID, within 30 s. It returns the store's error when the store cannot
-// say what there is to send, and nil when ctx ended. Any number of processes may
-// do so at once.
+// Dispatch sends the messages that runs put into the outbox, until ctx ends. It keeps
+// their order for each run and target. If sending fails, Dispatch retries the message
+// after a growing wait, and parks it with its error after 20 tries. The messages behind a
+// parked one wait until an operator releases it with [storage.Store.Unsent]. If a sender
+// dies, its message is sent again, under the same ID, within 30 s. Dispatch returns nil
+// when ctx ends, and the store's error if the store cannot list the messages. Any number
+// of processes may dispatch at once.
 func (e *Engine) Dispatch(ctx context.Context, send Sender) error {
 	return newOutbound(e.env.Store, e.env.Log).dispatch(ctx, send)
 }

@@ -1,15 +1,14 @@
 package engine
 
-// AcceptChange lets a run that was begun on a flow of another structure go on
-// with the engine's. Atoms that were added are still to be executed; atoms that
-// were removed are forgotten. One that did something, and is not undone, can be
-// forgotten only when it is named: what it did then stays. That the run belongs to
-// the new flow is committed with its next checkpoint, and holds from then on.
+// AcceptChange lets a run that was begun on a flow of another structure continue on the
+// engine's flow. Added atoms are executed; removed atoms are forgotten. If a removed atom
+// took effect and is not undone, name it to forget it; its effects then stay. The next
+// checkpoint of the run commits the change, which holds from then on.
 //
-// Run returns an error that wraps [ErrChanged] and names every atom that is in the
-// way, or [flow.Problems] when the new flow needs an input that the run does not
-// have; nothing is changed then. Runs of languages cannot be compared and need no
-// comparing: what their language answered holds.
+// If atoms are in the way, Run changes nothing and returns an error that wraps
+// [ErrChanged] and names each of them. If the new flow needs an input that the run does
+// not have, Run changes nothing and returns [flow.Problems]. Runs of languages cannot be
+// compared and need no comparison: the answers of their language hold.
 func AcceptChange(forget ...string) RunOption { return acceptance{forget} }
 
 type acceptance struct{ forget []string }

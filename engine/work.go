@@ -33,7 +33,7 @@ type Work struct {
 	Trace       string        // the W3C traceparent that the run was begun under; "" when there is none
 }
 
-// Undoes says of work that reverts what it is that is undone.
+// Undoes describes the execution that a revert undoes.
 type Undoes struct {
 	Outcome  string          // done, failed or unknown, see [atom.Outcome]
 	Result   json.RawMessage // when it is done

@@ -20,8 +20,7 @@ var (
 	// out and another claimant has the job, it was given back, or its run has it.
 	// Nothing was changed; the former claimant writes nothing more.
 	ErrClaimLost = storage.ErrFenced
-	// ErrRefused is returned when the state of the job does not allow what was
-	// asked for.
+	// ErrRefused is returned when the state of the job does not allow the request.
 	ErrRefused = errors.New("jobs: the state of the job does not allow it")
 	// ErrNoTx is returned by PostTx when the store is in no database.
 	ErrNoTx = errors.New("jobs: the store has no database in which a job could be posted")
@@ -41,7 +40,7 @@ func New(store storage.Store, policy Policy) *Board {
 	return &Board{store: store, policy: policy.withDefaults()}
 }
 
-// A Want is what a claimant can do.
+// A Want says which jobs a claimant can do.
 type Want struct {
 	Flows  []string          // any of these; none is every flow
 	Offers map[string]string // what there is of what jobs ask for by their labels
@@ -57,17 +56,16 @@ type Claim struct {
 // Store returns the store whose board it is.
 func (b *Board) Store() storage.Store { return b.store }
 
-// Post puts jobs on the board, those that are not there by their ids, and
-// returns their ids. A crash may leave only the first of them posted: post
-// them again.
+// Post posts the jobs whose ids are not on the board yet, and returns the ids of all. A
+// crash may leave only the first of them posted: post them again.
 func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 	return b.post(list, func(job storage.Job) error { return b.store.PostJob(ctx, job) })
 }
 
-// PostTx posts jobs in a transaction of the caller's own on the store's database:
-// they are there if it commits, together with what else it wrote, and else were
-// never posted. Within a task, [atom.Tx] gives such a transaction. It returns
-// ErrNoTx.
+// PostTx posts jobs in the caller's own transaction on the store's database. If the
+// transaction commits, the jobs are posted together with its other writes; otherwise they
+// were never posted. Within a task, [atom.Tx] gives such a transaction. If the store has
+// no such transactions, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
 	poster, ok := b.store.(interface {
 		PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) error
@@ -146,14 +144,14 @@ func (b *Board) Renew(ctx context.Context, c Claim) error {
 	return b.store.RenewJob(ctx, c.Job.ID, c.Job.Epoch, c.Job.ClaimID, b.policy.Lease)
 }
 
-// Finish ends the job of a claim: what it wanted is done. It returns ErrClaimLost.
+// Finish ends the job of a claim as done. It returns ErrClaimLost.
 func (b *Board) Finish(ctx context.Context, c Claim) error {
 	return b.end(ctx, c, storage.JobEnd{State: states.JobComplete})
 }
 
-// Retry gives the job of a claim back, to be tried again after a while that
-// grows with the number of attempts. When those are used up, it is parked with
-// the reason. It returns ErrClaimLost.
+// Retry releases the job of a claim, to be retried after a wait that grows with the number
+// of attempts. If the attempts are used up, Retry parks the job with the reason. It
+// returns ErrClaimLost.
 func (b *Board) Retry(ctx context.Context, c Claim, why *atom.Failure) error {
 	if c.Job.Attempts >= b.policy.Attempts {
 		return b.Park(ctx, c, why)

@@ -18,10 +18,10 @@ type Job struct {
 	Version int64  // of the flow; 0 is whatever is the newest when the run is made
 	Run     string // id of the run that is wanted; "" is the job's
 	Input   any    // what the run is begun with: a struct, a map, an [atom.Value]; it is encoded when it is posted
-	// Labels are what a process that runs it must offer. They become the labels
+	// Labels are the offers that a process needs to run the job. They become the labels
 	// "needs.…" of the run.
 	Labels map[string]string
-	// RunLabels are what to find the run by, and what limits count it by.
+	// RunLabels are labels of the run, for queries and for limits.
 	RunLabels map[string]string
 	// Trace is the W3C traceparent that the run is begun under, see [atom.Traceparent];
 	// "" is none.
@@ -75,7 +75,7 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 }
 
 // RunLabels returns the labels that the run of a job has: the job's RunLabels, and
-// what it needs.
+// its needs.
 func RunLabels(j *storage.Job) map[string]string {
 	labels := make(map[string]string, len(j.Labels)+len(j.RunLabels))
 	maps.Copy(labels, j.RunLabels)

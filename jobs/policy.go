@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Policy is how a board treats what goes wrong.
+// A Policy says how a board handles failures.
 type Policy struct {
 	Lease    time.Duration // how long a claim holds; 0 is DefaultLease
 	Attempts int           // how often a job is claimed in vain before it is parked; 0 is DefaultAttempts

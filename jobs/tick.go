@@ -17,11 +17,11 @@ func (b *Board) now(ctx context.Context) (time.Time, error) {
 	return now, err
 }
 
-// AddSchedule sets the schedule of that id. One there was is replaced; it stays
-// paused if it is, and if it ticks as before no tick is lost or posted again. So a
-// program may add its schedules whenever it starts. The first tick is the next
-// after now. It returns [storage.ErrInvalid], saying what is wrong, for a schedule
-// that cannot be read, names no flow, says what it must not, or never ticks.
+// AddSchedule sets the schedule of that id, and replaces an earlier one. A paused schedule
+// stays paused. If the ticks are the same as before, no tick is lost or posted again. So a
+// program may add its schedules whenever it starts. The first tick is the next after now.
+// If the schedule cannot be read, names no flow, sets a field that it must not, or never
+// ticks, AddSchedule returns [storage.ErrInvalid] with the reason.
 func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	now, err := b.now(ctx)
 	if err != nil {
@@ -34,13 +34,14 @@ func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	return b.store.PutSchedule(ctx, record)
 }
 
-// RemoveSchedule returns ErrNotFound when there is none. What it has posted stays.
+// RemoveSchedule removes a schedule; the jobs that it has posted stay. If there is no such
+// schedule, RemoveSchedule returns ErrNotFound.
 func (b *Board) RemoveSchedule(ctx context.Context, id string) error {
 	return b.store.DeleteSchedule(ctx, id)
 }
 
-// PauseSchedule lets a schedule tick no more, or again: what it would have posted
-// meanwhile is not made up for. It returns ErrNotFound.
+// PauseSchedule pauses a schedule, or resumes it. Ticks that it missed while paused are not
+// made up for. It returns ErrNotFound.
 func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error {
 	for {
 		s, err := b.store.Schedule(ctx, id)
@@ -67,9 +68,9 @@ func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 }
 
 // Tick posts the jobs of the ticks that have come, by the store's clock. It returns
-// their ids, and how long to wait until the next tick; 0 when none is known of. Of
-// those that tick at the same time one posts each job. A schedule that this version
-// cannot read holds up no other: its error is returned beside what was posted. A
+// their ids, and how long to wait until the next tick; 0 if none is known. If several
+// processes call Tick at the same time, only one posts each job. A schedule that this
+// version cannot read does not delay the others: Tick returns its error beside the ids. A
 // conductor calls Tick by itself.
 func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
 	due, now, next, err := b.store.DueSchedules(ctx, tickPage)
