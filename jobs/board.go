@@ -65,7 +65,7 @@ func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 // PostTx posts jobs in the caller's own transaction on the store's database. If the
 // transaction commits, the jobs are posted together with its other writes; otherwise they
 // were never posted. Within a task, [atom.Tx] gives such a transaction. If the store has
-// no such transactions, PostTx returns ErrNoTx.
+// no database, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
 	poster, ok := b.store.(interface {
 		PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) error

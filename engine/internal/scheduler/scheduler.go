@@ -54,9 +54,9 @@ type flight struct {
 	undone    map[int32]bool // those of them that are of atoms of the plan
 }
 
-// Failing is what the failures of a plan lead to.
+// failing holds the consequences of the failures of a plan.
 type failing struct {
-	revAll    bool // everything untouched is to be reverted
+	revAll    bool // every untouched atom must be reverted
 	rewinding *rewind
 	kept      []bool // per atom: a pivot that succeeded, or before one; nil while there is none
 	fatal     []*atom.Failure
@@ -68,34 +68,34 @@ type failing struct {
 	deciding  int32
 }
 
-// Ending is what is to become of the run because of something outside it.
+// An ending says how the run must end for a reason outside it.
 type ending struct {
-	halted         bool // nothing is started any more, and nothing is undone
-	parked         bool // a revert failed, and a human is to decide
+	halted         bool // nothing more is started, and nothing is undone
+	parked         bool // a revert failed, and an operator must decide
 	pending        PendingOutcome
-	pendingFailure *atom.Failure      // why the run is ended from outside
+	pendingFailure *atom.Failure      // why the run must end
 	commands       []*OperatorCommand // being followed
 }
 
-// Growth is how far a growing flow is with its questions.
+// growth is the state of a growing flow's questions.
 type growth struct {
 	asks   []ask
 	back   ask // the question that was taken back, which goes before asks; no scope: there is none
 	asking ask
 	asked  bool  // an ask is out
-	serial int64 // of nodes, in the order they were made
+	serial int64 // of nodes, in the order of their creation
 	alive  int64 // nodes and child flows that are open
 	held   int64 // bytes of their values
 }
 
-// Cancels are what is still to be cancelled, a part at a time.
+// cancels are the pending cancellations, which are done a part at a time.
 type cancels struct {
-	left     []cancelling // what is still to be cancelled
-	quota    int          // how much of it this Step may cancel
+	left     []cancelling // the atoms and nodes still to be cancelled
+	quota    int          // how many of them this Step may cancel
 	partSize int
 }
 
-// A stack is what is known of the undo stack.
+// A stack is the scheduler's view of the undo stack.
 type stack struct {
 	height   int64           // height of the undo stack
 	drops    int             // how often the undo stack was dropped

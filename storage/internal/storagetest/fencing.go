@@ -117,8 +117,8 @@ func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, c
 	}
 }
 
-// take releases the run in the name of its owner, who is not told, and begins
-// it.
+// take releases the run in the name of its owner, without telling the owner, and begins
+// the run.
 func (c *contested) take(t *testing.T, by storage.Store) *pen {
 	t.Helper()
 	c.taking.Lock()
