@@ -90,7 +90,7 @@ type growth struct {
 
 // cancels are the pending cancellations, which are done a part at a time.
 type cancels struct {
-	left     []cancelling // the atoms and nodes still to be cancelled
+	left     []cancelling // the scopes and nodes still to be cancelled
 	quota    int          // how many of them this Step may cancel
 	partSize int
 }
